@@ -8,8 +8,8 @@
  * for another type. Everything is little-endian; times are cycles of the time-stamp counter unless
  * the name says otherwise. See elide-data(5).
  *
- * While its process runs, the file that is to be NAME is called .NAME.live: live-name.h. What is computed from
- * a row is in row-sums.h.
+ * While its process runs, the file that is to be NAME is called .NAME.live: live-name.h. What is computed
+ * from a row is in row-sums.h.
  *
  * Must never hold a pointer that a reader would have to follow. One file, as it is one format with one
  * version: two thirds of it say what each field means.
@@ -22,7 +22,7 @@
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /* The only version that readers take: files are reports of runs, and none of an older one was released. */
-#define ELIDE_DATA_VERSION 6
+#define ELIDE_DATA_VERSION 7
 #define ELIDE_HEADER_SIZE  8192
 /* A page: a thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096
@@ -101,7 +101,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
-	ELIDE_DROPPED_ORDERS,  /* locks held, orders and circles beyond the room for them */
+	ELIDE_DROPPED_ORDERS,  /* locks held, orders and cycles beyond the room for them */
 	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
 	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
@@ -633,7 +633,7 @@ struct elide_misuse {
 	uint64_t count;
 };
 
-/* Locks in a circle, at most. */
+/* Locks in a cycle, at most. */
 #define ELIDE_ORDER_EDGES 8
 
 /**
@@ -654,7 +654,7 @@ struct elide_order_edge {
 };
 
 /**
- * struct elide_order - locks that were acquired in a circle.
+ * struct elide_order - locks that were acquired in a cycle.
  * @nr_edges: edges in @edges, at least 2
  * @edges:    each acquires a lock of the class that the next one holds; the last one a lock of the
  *            class that the first one holds

@@ -52,7 +52,7 @@ struct elide_rule {
  * @rule: when the lock is free
  *
  * May wait for the lock to become free, for a bounded time: before each attempt SPIN_BUSY
- * iterations (elide-tunables(7); 1,000 by default), then for up to two of its usual hold times and
+ * iterations (elide-tunables(7); 1,000 by default), then for up to two of its typical hold times and
  * at most 2,097,152 cycles (waiting in elide(7)), and after a conflict a pause that doubles with
  * each further one from a mean of 1 iteration. The attempts are bounded by the numbers of the
  * policy; conflicts with a thread that has locked it add at most 64. The

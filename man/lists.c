@@ -68,7 +68,7 @@ static void print_causes(void)
 
 static void print_arms(void)
 {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help)                      \
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, help) \
 	item("Cm " #id);                                                                           \
 	sentence(help);
 #include "../lib/arms.def"

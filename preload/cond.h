@@ -10,7 +10,7 @@
 #include "check/order.h"
 #include "glibc-layout.h"
 #include "section/blocking.h"
-#include "section/held.h"
+#include "section/locked.h"
 
 /**
  * wrap_wait() - before a call that releases a mutex and waits: no section may be elided over it.
@@ -30,8 +30,8 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 }
 
 /*
- * Before a signal or a broadcast. glibc has the number of those that wait above the flags, and changes it before
- * the mutex is released. Not for condition variables of GLIBC_2.2.5, which are another structure.
+ * Before a signal or a broadcast. glibc has the number of those that wait above the flags, and changes it
+ * before the mutex is released. Not for condition variables of GLIBC_2.2.5, which are another structure.
  */
 static __always_inline_fn void cond_wakes(const pthread_cond_t *c, const void *site)
 {

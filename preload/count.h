@@ -2,14 +2,15 @@
 /*
  * count.h - what is counted of an acquisition that locks, fails or is released without elision.
  *
- * What is to be counted is found out before the lock is locked: other threads wait for it while it is counted.
+ * What is to be counted is found out before the lock is locked: other threads wait for it while it is
+ * counted.
  */
 #ifndef ELIDE_COUNT_H
 #define ELIDE_COUNT_H
 
 #include <errno.h>
 
-#include "section/held.h"
+#include "section/locked.h"
 #include "state/settings.h"
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */

@@ -8,7 +8,7 @@
  */
 #include <stddef.h>
 
-#include "aside.h"
+#include "bypass.h"
 #include "glibc-layout.h"
 #include "life/fork.h"
 #include "real.h"
@@ -18,7 +18,7 @@ __attribute__((constructor)) static void start(void)
 {
 	real_resolve();
 	if (!elide_process.running) {
-		stand_aside();
+		bypass_wrappers();
 		return;
 	}
 	pthread_atfork(NULL, NULL, elide_forked);

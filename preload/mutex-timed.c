@@ -11,7 +11,7 @@
 #include "inside.h"
 #include "mutex.h"
 #include "mutex-word.h"
-#include "section/quick.h"
+#include "section/fast-path.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_MUTEX
@@ -109,7 +109,7 @@ static __noinline int timedlock_again(struct elide_thread *t, struct elide_call 
 	int err;
 
 	if (outcome == ELIDE_FELL_BACK &&
-	    elide_acquire_again(t, call, m, &glibc_mutex_rule, &deadline, status) == ELIDE_ELIDED)
+	    elide_acquire_retry(t, call, m, &glibc_mutex_rule, &deadline, status) == ELIDE_ELIDED)
 		return 0;
 	err = timedlock_unelided(elide_call_row(call), m, outcome, clock, &deadline);
 	if (is_held_error(err))
@@ -129,14 +129,14 @@ static __noinline int timedlock_long(pthread_mutex_t *m, const void *site, clock
 static __always_inline_fn int timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 					const struct timespec *until)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick(t, m, site, KIND);
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q = elide_fast(t, m, site, KIND);
 	enum elide_outcome outcome;
 	unsigned int status = 0;
 
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
 		return timedlock_long(m, site, clock, until);
-	outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
+	outcome = elide_fast_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))

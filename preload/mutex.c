@@ -13,7 +13,7 @@
 #include "lifetime.h"
 #include "mutex.h"
 #include "mutex-word.h"
-#include "section/quick.h"
+#include "section/fast-path.h"
 #include "state/tid.h"
 #include "wrap.h"
 
@@ -137,27 +137,27 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 }
 
 /* The policy lets it be tried, and the first attempt has aborted. */
-static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
+static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call,
 				 pthread_mutex_t *m, const void *site, unsigned int status)
 {
-	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, &elide_until_locked, status) ==
+	if (elide_acquire_retry(t, call, m, &glibc_mutex_rule, &elide_until_locked, status) ==
 	    ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), m, site, ELIDE_FELL_BACK);
 }
 
 /* @plain: it is, for certain */
-static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
+static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_fast q,
 					 pthread_mutex_t *m, const void *site, bool plain)
 {
 	unsigned int status;
 	enum elide_outcome outcome =
-		elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
+		elide_fast_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
 
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_again(t, q.call, m, site, status);
+		return lock_retry(t, q.call, m, site, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return mutex_lock(m, site);
 	q.call->lock = m;
@@ -186,7 +186,7 @@ static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, 
 static __noinline int lock_typed(struct elide_thread *t, struct elide_call *call,
 				 pthread_mutex_t *m, const void *site)
 {
-	struct elide_quick q = elide_quick_known(call, site, KIND);
+	struct elide_fast q = elide_fast_known(call, site, KIND);
 
 	if (unlikely(!q.known || !glibc_layout.mutex))
 		return mutex_lock(m, site);
@@ -197,15 +197,18 @@ static __noinline int lock_typed(struct elide_thread *t, struct elide_call *call
 	return lock_known(t, q, m, site, false);
 }
 
-/* The first guess was wrong, or the thread has locked the mutex already: no such call is counted, so none is known. */
+/*
+ * The first guess was wrong, or the thread has locked the mutex already: no such call is counted,
+ * so none is known.
+ */
 static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
 	if (!t->open && mutex_is_relock(t, m) && mutex_relock(m))
 		return 0;
-	q = elide_quick_look(t, m, site, KIND);
+	q = elide_fast_look(t, m, site, KIND);
 	if (likely(q.known))
 		return likely(glibc_mutex_plain(m)) ? lock_known(t, q, m, site, true) :
 						      lock_typed(t, q.call, m, site);
@@ -215,16 +218,16 @@ static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
 	if (unlikely(t->open)) {
 		if (likely(glibc_mutex_plain(m)) &&
-		    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, CALL_SITE(), KIND))
+		    elide_fast_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, CALL_SITE(), KIND))
 			return 0;
 		return lock_unknown(m, CALL_SITE());
 	}
-	q = elide_quick(t, m, CALL_SITE(), KIND);
+	q = elide_fast(t, m, CALL_SITE(), KIND);
 	if (unlikely(!q.known))
 		return lock_unknown(m, CALL_SITE());
 	if (unlikely(!glibc_mutex_plain(m)))
@@ -345,7 +348,7 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 /* Every case; pthread_mutex_unlock() does what is usual. */
 static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
 	/* A wait is due. For this mutex: it is counted when others need not wait for that any more. */
 	if (!t->open && elide_any_due(t, m) && (uint32_t)m->__data.__owner == t->tid &&
@@ -360,12 +363,12 @@ static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 
 WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
-	if (elide_quick_release(t, m, 4))
+	if (elide_fast_release(t, m, 4))
 		return 0;
 	if (unlikely(t->open))
-		return elide_quick_release_nested(t, m, 4) ? 0 : unlock_long(m, CALL_SITE());
+		return elide_fast_release_nested(t, m, 4) ? 0 : unlock_long(m, CALL_SITE());
 	if (unlikely((uint32_t)m->__data.__owner != t->short_tid))
 		return unlock_long(m, CALL_SITE());
 	if (likely(glibc_mutex_plain(m)))
@@ -376,7 +379,7 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 
 WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 	int err;
 
 	/* One without attributes is zeroes: glibc_layout. */
@@ -394,7 +397,7 @@ WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *at
 
 WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 	int err;
 
 	if (likely(!t->open && glibc_layout.mutex && glibc_mutex_plain(m) && !m->__data.__nusers) &&
@@ -413,12 +416,12 @@ WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 }
 
 /* A trylock whose first attempt has aborted. */
-static __noinline int trylock_again(struct elide_thread *t, struct elide_call *call,
+static __noinline int trylock_retry(struct elide_thread *t, struct elide_call *call,
 				    pthread_mutex_t *m, unsigned int status)
 {
 	int err;
 
-	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, &elide_until_now, status) ==
+	if (elide_acquire_retry(t, call, m, &glibc_mutex_rule, &elide_until_now, status) ==
 	    ELIDE_ELIDED)
 		return 0;
 	err = READ_ONCE(m->__data.__lock) ? EBUSY : real.mutex_trylock(m);
@@ -435,36 +438,36 @@ static __noinline int trylock_long(struct elide_thread *t, pthread_mutex_t *m, c
 {
 	PASS_ACQUIRE(mutex_trylock, m);
 	if (t->open && likely(glibc_mutex_plain(m)) &&
-	    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND))
+	    elide_fast_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND))
 		return 0;
 	return mutex_trylock(m, site);
 }
 
 WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q = elide_fast(t, m, CALL_SITE(), KIND);
 	enum elide_outcome outcome;
 	unsigned int status;
 	uint8_t locks;
 
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
 		return trylock_long(t, m, CALL_SITE());
-	locks = elide_quick_locks(q);
+	locks = elide_fast_locks(q);
 	if (unlikely(locks)) {
 		if (!mutex_take(m, t->tid, false))
 			return count_failed(q.row, EBUSY);
 		q.call->lock = m;
-		elide_quick_locked(q, locks);
+		elide_fast_locked(q, locks);
 		return count_short(t, q.row, m);
 	}
 	if (READ_ONCE(m->__data.__lock))
 		return count_failed(q.row, EBUSY);
-	outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
+	outcome = elide_fast_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return trylock_again(t, q.call, m, status);
+		return trylock_retry(t, q.call, m, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return trylock_long(t, m, CALL_SITE());
 	if (likely(mutex_take(m, t->tid, false))) {

@@ -11,7 +11,7 @@
 #include "glibc-layout.h"
 #include "inside.h"
 #include "lifetime.h"
-#include "section/quick.h"
+#include "section/fast-path.h"
 #include "state/tid.h"
 #include "wait.h"
 #include "wrap.h"
@@ -346,11 +346,11 @@ static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row
 }
 
 /* The policy lets it be tried, and the first attempt has aborted. */
-static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
+static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call,
 				 pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				 unsigned int status)
 {
-	if (elide_acquire_again(t, call, rw, rule_of(kind), &elide_until_locked, status) ==
+	if (elide_acquire_retry(t, call, rw, rule_of(kind), &elide_until_locked, status) ==
 	    ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
@@ -363,18 +363,18 @@ static __always_inline_fn struct elide_rule free_if(enum elide_kind kind)
 						(struct elide_rule)WRITE_IS_FREE;
 }
 
-static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
+static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_fast q,
 					 pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
 	enum elide_outcome outcome;
 	unsigned int status;
 
-	outcome = elide_quick_acquire(t, q, rw, free_if(kind), &status);
+	outcome = elide_fast_acquire(t, q, rw, free_if(kind), &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_again(t, q.call, rw, site, kind, status);
+		return lock_retry(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
 	q.call->lock = rw;
@@ -388,11 +388,11 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 static __always_inline_fn int lock_unknown(pthread_rwlock_t *rw, const void *site,
 					   enum elide_kind kind)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = {0};
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q = {0};
 
 	if (likely(!rw->__data.__shared))
-		q = elide_quick_look(t, rw, site, kind);
+		q = elide_fast_look(t, rw, site, kind);
 	if (likely(q.known))
 		return lock_known(t, q, rw, site, kind);
 	if (unlikely(!elide_process.running) || elide_passes())
@@ -410,19 +410,19 @@ static __noinline int write_unknown(pthread_rwlock_t *rw, const void *site)
 	return lock_unknown(rw, site, ELIDE_KIND_RWLOCK_WRITE);
 }
 
-static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
+static __always_inline_fn int lock_fast(pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
 	if (unlikely(t->open)) {
 		if (likely(!rw->__data.__shared) &&
-		    elide_quick_nested(t, rw, free_if(kind), site, kind))
+		    elide_fast_nested(t, rw, free_if(kind), site, kind))
 			return 0;
 		return kind == ELIDE_KIND_RWLOCK_READ ? read_unknown(rw, site) : write_unknown(rw, site);
 	}
-	q = elide_quick(t, rw, site, kind);
+	q = elide_fast(t, rw, site, kind);
 	/* A process-shared one is never elided. */
 	if (unlikely(!q.known || rw->__data.__shared))
 		return kind == ELIDE_KIND_RWLOCK_READ ? read_unknown(rw, site) : write_unknown(rw, site);
@@ -446,13 +446,13 @@ static __noinline int try_skipped(struct elide_thread *t, const struct elide_cal
 }
 
 /* A try whose first attempt has aborted. */
-static __noinline int try_again(struct elide_thread *t, struct elide_call *call,
+static __noinline int try_retry(struct elide_thread *t, struct elide_call *call,
 				pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				unsigned int status)
 {
 	int err;
 
-	if (elide_acquire_again(t, call, rw, rule_of(kind), &elide_until_now, status) ==
+	if (elide_acquire_retry(t, call, rw, rule_of(kind), &elide_until_now, status) ==
 	    ELIDE_ELIDED)
 		return 0;
 	err = is_held(rw, kind) ? count_failed(elide_call_row(call), EBUSY) :
@@ -463,25 +463,25 @@ static __noinline int try_again(struct elide_thread *t, struct elide_call *call,
 	return err;
 }
 
-static __always_inline_fn int try_quick(pthread_rwlock_t *rw, const void *site,
+static __always_inline_fn int try_fast(pthread_rwlock_t *rw, const void *site,
 					enum elide_kind kind)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 	enum elide_outcome outcome;
-	struct elide_quick q;
+	struct elide_fast q;
 	unsigned int status;
 
 	if (unlikely(t->open) && likely(!rw->__data.__shared) &&
-	    elide_quick_nested(t, rw, free_if(kind), site, kind))
+	    elide_fast_nested(t, rw, free_if(kind), site, kind))
 		return 0;
-	q = elide_quick(t, rw, site, kind);
+	q = elide_fast(t, rw, site, kind);
 	if (unlikely(!q.known || rw->__data.__shared))
 		return try_long(rw, site, kind);
-	outcome = elide_quick_acquire(t, q, rw, free_if(kind), &status);
+	outcome = elide_fast_acquire(t, q, rw, free_if(kind), &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return try_again(t, q.call, rw, site, kind, status);
+		return try_retry(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return try_long(rw, site, kind);
 	if (unlikely(!(kind == ELIDE_KIND_RWLOCK_READ ? reader_comes(rw) :
@@ -493,12 +493,12 @@ static __always_inline_fn int try_quick(pthread_rwlock_t *rw, const void *site,
 
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
 {
-	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
+	return lock_fast(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
 }
 
 WRAPPER int pthread_rwlock_tryrdlock(pthread_rwlock_t *rw)
 {
-	return try_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
+	return try_fast(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
 }
 
 WRAPPER int pthread_rwlock_timedrdlock(pthread_rwlock_t *rw, const struct timespec *until)
@@ -516,12 +516,12 @@ WRAPPER int pthread_rwlock_clockrdlock(pthread_rwlock_t *rw, clockid_t clock,
 
 WRAPPER int pthread_rwlock_wrlock(pthread_rwlock_t *rw)
 {
-	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
+	return lock_fast(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
 }
 
 WRAPPER int pthread_rwlock_trywrlock(pthread_rwlock_t *rw)
 {
-	return try_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
+	return try_fast(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
 }
 
 WRAPPER int pthread_rwlock_timedwrlock(pthread_rwlock_t *rw, const struct timespec *until)
@@ -583,11 +583,11 @@ static __noinline int unlock_due(struct elide_thread *t, pthread_rwlock_t *rw, c
 
 WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
-	if (elide_quick_release(t, rw, 4))
+	if (elide_fast_release(t, rw, 4))
 		return 0;
-	if (unlikely(t->open) && elide_quick_release_nested(t, rw, 4))
+	if (unlikely(t->open) && elide_fast_release_nested(t, rw, 4))
 		return 0;
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_rwlocks))) {
 		if (!t->open && elide_is_due(t, rw) && held_less(&t->nr_rwlocks))

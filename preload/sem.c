@@ -3,9 +3,9 @@
  * sem.c - POSIX semaphores.
  *
  * sem_post() may be called in signal handlers: it notes where it was called in a fixed table, without a
- * lock or memory of its own. Units are taken by glibc's functions, and who sleeps for one does so there, where
- * cancellation is acted upon; nothing of ours is held meanwhile. A semaphore of sem_open(), or one that other processes post, is
- * counted; who posted is known of this process only.
+ * lock or memory of its own. Units are taken by glibc's functions, and who sleeps for one does so there,
+ * where cancellation is acted upon; nothing of ours is held meanwhile. A semaphore of sem_open(), or one that
+ * other processes post, is counted; who posted is known of this process only.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -13,8 +13,8 @@
 #include "glibc-layout.h"
 #include "lifetime.h"
 #include "section/blocking.h"
-#include "section/held.h"
-#include "section/quick.h"
+#include "section/locked.h"
+#include "section/fast-path.h"
 #include "wait.h"
 #include "wrap.h"
 
@@ -91,9 +91,10 @@ static int call_real(sem_t *s, enum how how, clockid_t clock, const struct times
 }
 
 /*
- * Wait on the processor for a semaphore that the thread uses as a lock. Not for another one: threads that look
- * at it again and again would abort each transaction that posts it. A request to cancel that is there when the
- * call comes is acted upon, as by the real function; who gets no unit is left to that. Return: it has one.
+ * Wait on the processor for a semaphore that the thread uses as a lock. Not for another one: threads that
+ * look at it again and again would abort each transaction that posts it. A request to cancel that is there
+ * when the call comes is acted upon, as by the real function; who gets no unit is left to that. Return: it
+ * has one.
  */
 static bool stay_awake(const struct elide_blocking *b, sem_t *s)
 {
@@ -113,7 +114,10 @@ static bool stay_awake(const struct elide_blocking *b, sem_t *s)
 	return taken;
 }
 
-/* May a timed call that takes a unit stay awake? Not where the real function refuses the clock or the time. */
+/*
+ * May a timed call that takes a unit stay awake? Not where the real function refuses the clock or
+ * the time.
+ */
 static bool may_stay(enum how how, clockid_t clock, const struct elide_until *deadline)
 {
 	return how == HOW_LOCK ||
@@ -141,7 +145,7 @@ static __noinline int wait_long(sem_t *s, const void *site, enum how how, clocki
 static __always_inline_fn int wait_unit(sem_t *s, const void *site, enum how how, clockid_t clock,
 					const struct timespec *until)
 {
-	struct elide_quick q = elide_quick(elide_self_quick, s, site, KIND);
+	struct elide_fast q = elide_fast(elide_self_fast, s, site, KIND);
 	int err;
 
 	if (unlikely(!q.known || is_empty(s) || (READ_ONCE(elide_enabled) && rtm_test())))

@@ -12,7 +12,7 @@
 #include "glibc-layout.h"
 #include "inside.h"
 #include "lifetime.h"
-#include "section/quick.h"
+#include "section/fast-path.h"
 #include "wait.h"
 #include "wrap.h"
 
@@ -151,27 +151,27 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 }
 
 /* The policy lets it be tried, and the first attempt has aborted. */
-static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
+static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call,
 				 pthread_spinlock_t *s, unsigned int status)
 {
-	if (elide_acquire_again(t, call, (const void *)s, &glibc_spin_rule, &elide_until_locked,
+	if (elide_acquire_retry(t, call, (const void *)s, &glibc_spin_rule, &elide_until_locked,
 				status) == ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), s, ELIDE_FELL_BACK);
 }
 
-static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
+static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_fast q,
 					 pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
 	unsigned int status;
 	enum elide_outcome outcome =
-		elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
+		elide_fast_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
 
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_again(t, q.call, s, status);
+		return lock_retry(t, q.call, s, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock(s, site);
 	q.call->lock = word;
@@ -183,10 +183,10 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 
 static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
-	q = elide_quick_look(t, (const void *)s, site, KIND);
+	q = elide_fast_look(t, (const void *)s, site, KIND);
 	if (likely(q.known))
 		return lock_known(t, q, s, site);
 	PASS_ACQUIRE(spin_lock, s);
@@ -195,16 +195,16 @@ static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
 	if (unlikely(t->open)) {
-		if (elide_quick_nested(t, (const void *)s, (struct elide_rule)SPIN_IS_FREE,
+		if (elide_fast_nested(t, (const void *)s, (struct elide_rule)SPIN_IS_FREE,
 				       CALL_SITE(), KIND))
 			return 0;
 		return lock_unknown(s, CALL_SITE());
 	}
-	q = elide_quick(t, (const void *)s, CALL_SITE(), KIND);
+	q = elide_fast(t, (const void *)s, CALL_SITE(), KIND);
 	if (unlikely(!q.known))
 		return lock_unknown(s, CALL_SITE());
 	return lock_known(t, q, s, CALL_SITE());
@@ -252,13 +252,13 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 }
 
 /* A trylock whose first attempt has aborted. */
-static __noinline int trylock_again(struct elide_thread *t, struct elide_call *call,
+static __noinline int trylock_retry(struct elide_thread *t, struct elide_call *call,
 				    pthread_spinlock_t *s, unsigned int status)
 {
 	const void *word = (const void *)s;
 	int err;
 
-	if (elide_acquire_again(t, call, word, &glibc_spin_rule, &elide_until_now, status) ==
+	if (elide_acquire_retry(t, call, word, &glibc_spin_rule, &elide_until_now, status) ==
 	    ELIDE_ELIDED)
 		return 0;
 	err = is_held(s) ? EBUSY : real.spin_trylock(s);
@@ -273,8 +273,8 @@ static __noinline int trylock_again(struct elide_thread *t, struct elide_call *c
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 {
 	const void *word = (const void *)s;
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick(t, word, CALL_SITE(), KIND);
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q = elide_fast(t, word, CALL_SITE(), KIND);
 	enum elide_outcome outcome;
 	unsigned int status;
 
@@ -282,7 +282,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 		return trylock(s, CALL_SITE());
 	if (is_held(s))
 		return count_failed(q.row, EBUSY);
-	outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
+	outcome = elide_fast_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (likely(outcome == ELIDE_SKIPPED && READ_ONCE(*s) == SPIN_FREE && take(s))) {
@@ -291,7 +291,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 		return count_short(t, q.row, word);
 	}
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return trylock_again(t, q.call, s, status);
+		return trylock_retry(t, q.call, s, status);
 	if (outcome == ELIDE_SKIPPED && glibc_layout.spin) {
 		elide_not_acquired(q.call);
 		return count_failed(q.row, EBUSY);
@@ -327,11 +327,11 @@ static __noinline int unlock_due(pthread_spinlock_t *s)
 
 WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
-	if (elide_quick_release(t, (const void *)s, 4))
+	if (elide_fast_release(t, (const void *)s, 4))
 		return 0;
-	if (unlikely(t->open) && elide_quick_release_nested(t, (const void *)s, 4))
+	if (unlikely(t->open) && elide_fast_release_nested(t, (const void *)s, 4))
 		return 0;
 	/*
 	 * A look at the word would wait for the locked instruction that took it,

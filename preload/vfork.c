@@ -4,7 +4,7 @@
  *
  * It runs on its parent's memory, the thread-local one too: what it locked
  * would be counted as the parent's. So the child finds no block of its thread
- * and its slow paths closed, and the parent puts back what it had. Must
+ * and its global-lock paths closed, and the parent puts back what it had. Must
  * never touch the stack between the two returns but for the return address.
  */
 #include <errno.h>

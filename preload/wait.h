@@ -10,7 +10,7 @@
 #include "adapt/crowd.h"
 #include "check/order.h"
 #include "evidence/waits.h"
-#include "section/held.h"
+#include "section/locked.h"
 #include "state/settings.h"
 
 /* How a lock call waits: until it has the lock, not at all, or for a time. */

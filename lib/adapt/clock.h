@@ -15,7 +15,7 @@
 /* adapt_clock() was called with a time long enough to know the rate of the time-stamp counter. */
 extern bool adapt_clocked;
 
-/** adapt_clock() - the time-stamp counter counted @cycles in @ns nanoseconds. In a slow path. */
+/** adapt_clock() - the time-stamp counter counted @cycles in @ns nanoseconds. In a global-lock path. */
 void adapt_clock(uint64_t cycles, uint64_t ns);
 
 /** adapt_now() - time in ns. It may wrap: only differences count. */

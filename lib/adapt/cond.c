@@ -4,14 +4,11 @@
 #include "../state/settings.h"
 #include "cond.h"
 
-/* Calls of a thread that are searched for that, at most. */
-#define MOST_CALLS 64
-
 struct elide_call *adapt_call_of(struct elide_thread *t, const void *lock)
 {
 	struct elide_call *found = NULL;
 
-	if (!elide_process.config.measures || !elide_enabled || t->nr_calls > MOST_CALLS)
+	if (!elide_process.config.measures || !elide_enabled || t->nr_calls > COND_CALLS)
 		return NULL;
 	/* If the thread has locked it last by several calls, it is not known by which: count none. */
 	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {

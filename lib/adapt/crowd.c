@@ -15,8 +15,8 @@
  *
  * All changes are compare-and-swaps with the ticket, sequentially consistent: of a thread that
  * parks and looks whether it is the first, and one that leaves and looks for the next, one sees the
- * other. tests/model/crowd.pml searches all interleavings. Whoever made a place lost (see CROWD_LOST)
- * finds its word changed, and leaves.
+ * other. tests/model/crowd.pml searches all interleavings. A thread whose place was reclaimed
+ * (CROWD_LOST) finds its word changed, and leaves.
  *
  * The counts of waiting threads are estimates. A thread that is cancelled while it waits stays in its
  * count: so the count is set back when the lock is seen to be free, and never goes below 0.
@@ -26,6 +26,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "../base/cpuid.h"
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "../base/vdso.h"
@@ -34,17 +35,7 @@
 #include "../state/settings.h"
 #include "../state/wiped.h"
 #include "crowd.h"
-#include "epoch.h"
-#include "sockets.h"
-
-#define NR_CROWDS 64
-#define NR_PLACES 128
-
-/* Places of the table that a lock's crowd may be in. */
-#define NR_PROBES 8
-
-/* Cycles between two looks at the lock: 8 of them take about 2 us. A thread that parks waits for half. */
-#define LOOK_CYCLES 600
+#include "trial.h"
 
 enum { EMPTY, PARKED, FIRST, ADMITTED };
 #define STATE_MASK 3u
@@ -82,14 +73,17 @@ struct crowd {
 	uint32_t poll;
 	uint32_t socket;
 	uint64_t socket_since;
-	struct place places[NR_PLACES] __cacheline_aligned;
+	struct place places[CROWD_PLACES] __cacheline_aligned;
 } __cacheline_aligned;
 
 static struct crowd *crowds;
 
+static bool has_rdtscp;
+
 int crowd_start(void)
 {
-	crowds = elide_wiped_alloc(NR_CROWDS * sizeof(*crowds));
+	has_rdtscp = cpuid_has_rdtscp();
+	crowds = elide_wiped_alloc(CROWD_LOCKS * sizeof(*crowds));
 	return crowds ? 0 : -ENOMEM;
 }
 
@@ -143,7 +137,7 @@ static bool is_used(const struct place *place, uint64_t now)
 
 static bool is_deserted(const struct crowd *crowd, uint64_t now)
 {
-	for (int i = 0; i < NR_PLACES; i++)
+	for (int i = 0; i < CROWD_PLACES; i++)
 		if (is_used(&crowd->places[i], now))
 			return false;
 	return true;
@@ -156,12 +150,12 @@ static struct crowd *crowd_of(const void *lock)
 	const void *other;
 	uint64_t now;
 
-	for (int i = 0; i < NR_PROBES; i++)
-		if (likely(READ_ONCE(crowds[(hash + i) % NR_CROWDS].lock) == lock))
-			return &crowds[(hash + i) % NR_CROWDS];
+	for (int i = 0; i < CROWD_PROBES; i++)
+		if (likely(READ_ONCE(crowds[(hash + i) % CROWD_LOCKS].lock) == lock))
+			return &crowds[(hash + i) % CROWD_LOCKS];
 	now = elide_clock_ns(CLOCK_MONOTONIC);
-	for (int i = 0; i < NR_PROBES; i++) {
-		struct crowd *crowd = &crowds[(hash + i) % NR_CROWDS];
+	for (int i = 0; i < CROWD_PROBES; i++) {
+		struct crowd *crowd = &crowds[(hash + i) % CROWD_LOCKS];
 
 		other = READ_ONCE(crowd->lock);
 		if ((!other || is_deserted(crowd, now)) &&
@@ -207,17 +201,19 @@ static bool change(struct place *place, uint32_t from, uint32_t to)
 static struct place *arrive(struct crowd *crowd, const struct crowd_call *call, uint64_t now,
 			    uint32_t *ticket)
 {
+	unsigned int where = has_rdtscp ? cpuid_where() : 0;
+
 	*ticket = __atomic_fetch_add(&crowd->tickets, 1, __ATOMIC_RELAXED) & (~0u >> 2);
-	for (uint32_t i = 0; i < NR_PLACES; i++) {
-		struct place *place = &crowd->places[(*ticket + i) % NR_PLACES];
+	for (uint32_t i = 0; i < CROWD_PLACES; i++) {
+		struct place *place = &crowd->places[(*ticket + i) % CROWD_PLACES];
 		uint32_t word = READ_ONCE(place->word);
 
 		if (word && is_used(place, now))
 			continue;
 		/* Before it is seen to be in use. Another thread may want it and write about the same. */
 		WRITE_ONCE(place->since, now);
-		place->socket = call->t->socket;
-		place->processor = adapt_processor();
+		place->socket = (where >> 12) % CROWD_SOCKETS;
+		place->processor = where & 0xfff;
 		place->reads = call->kind == ELIDE_KIND_RWLOCK_READ;
 		if (change(place, word, WORD(*ticket, PARKED)))
 			return place;
@@ -232,7 +228,7 @@ static struct place *next_of(struct crowd *crowd, const struct place *apart, uin
 	uint32_t socket = READ_ONCE(crowd->socket);
 	struct place *next = NULL;
 
-	for (int i = 0; i < NR_PLACES; i++) {
+	for (int i = 0; i < CROWD_PLACES; i++) {
 		struct place *place = &crowd->places[i];
 		uint32_t word = __atomic_load_n(&place->word, __ATOMIC_SEQ_CST);
 
@@ -249,7 +245,7 @@ static struct place *next_of(struct crowd *crowd, const struct place *apart, uin
 	/* The sockets take turns: the next one is that of a thread which would be the first now. */
 	if (now - READ_ONCE(crowd->socket_since) > CROWD_SOCKET) {
 		WRITE_ONCE(crowd->socket_since, now);
-		WRITE_ONCE(crowd->socket, (socket + 1) % POLICY_SOCKETS);
+		WRITE_ONCE(crowd->socket, (socket + 1) % CROWD_SOCKETS);
 	}
 	return next;
 }
@@ -302,7 +298,7 @@ static bool comes_first(const struct crowd *crowd, uint32_t ticket, uint64_t now
 {
 	const struct policy_place own = {ticket, 0};
 
-	for (int i = 0; i < NR_PLACES; i++) {
+	for (int i = 0; i < CROWD_PLACES; i++) {
 		const struct place *place = &crowd->places[i];
 		struct policy_place one = {__atomic_load_n(&place->word, __ATOMIC_SEQ_CST) >> 2, 0};
 
@@ -326,7 +322,7 @@ static void look(const struct crowd *crowd, const struct crowd_call *call, struc
 	for (int i = 0; i < CROWD_LOOKS; i++) {
 		p->nr_free += call->is_free(call->lock, call->kind);
 		p->nr_waited += READ_ONCE(crowd->waiting) != 0;
-		pause_for(LOOK_CYCLES);
+		pause_for(CROWD_LOOK_CYCLES);
 	}
 }
 
@@ -452,7 +448,7 @@ struct crowd *crowd_enter(const struct crowd_call *call)
 	waits = wait_with_few(crowd, call->kind);
 	if (!waits) {
 		/* One that has just got the lock may still be counted. */
-		pause_for(LOOK_CYCLES / 2);
+		pause_for(CROWD_LOOK_CYCLES / 2);
 		waits = wait_with_few(crowd, call->kind);
 	}
 	if (!waits) {

@@ -12,36 +12,6 @@
 #include "giveup.h"
 #include "hotlock.h"
 
-/*
- * A site is unelidable after this number of acquisitions in a row of a thread that cannot be, if
- * the thread's last ones were mostly like that: elide_call.credit is used up. Where only some
- * sections cannot be elided, three of them follow each other by chance in no time: there the rates
- * of the arms decide.
- */
-#define UNELIDABLE_ROW 3
-
-/*
- * A site with this number of commits is not unelidable: if the last UNELIDABLE_ROW acquisitions
- * that could not be elided were all of one lock, that lock gets a state of its own.
- */
-#define OTHERS_ELIDED 4
-
-/*
- * A thread that has found out that other threads do elide at the site asks again after this number of
- * acquisitions that cannot be elided, as that takes time for each thread.
- */
-#define CREDIT_AGAIN 8
-
-/*
- * A further attempt is made while fewer than one section in RETRY_SHARE aborts without a cause, of
- * those after the first RETRY_FIRST. Interrupts end fewer: one comes in 1 to 10 ms.
- */
-#define RETRY_SHARE 16
-#define RETRY_FIRST 4
-
-/* Bound of elide_call.retry_failures: 2^4 - 1 = 15 aborts, at most, without a further attempt. */
-#define RETRY_FAILURES_MAX 6
-
 /* Aborts of the thread's attempts by that call that had no cause, whatever was found out later. */
 static uint64_t without_cause(const struct elide_row *row)
 {
@@ -51,7 +21,7 @@ static uint64_t without_cause(const struct elide_row *row)
 }
 
 __cold bool adapt_may_retry(struct elide_call *call, const struct elide_row *row,
-			    const struct policy_try *try)
+			    const struct policy_attempts *try)
 {
 	if (try->other)
 		return try->again;
@@ -100,7 +70,7 @@ static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *
 	return elided;
 }
 
-void adapt_fell_back(struct elide_call *call, const void *lock, const struct policy_try *try)
+void adapt_fell_back(struct elide_call *call, const void *lock, const struct policy_attempts *try)
 {
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
 	struct learn_decision d = {.target = call->site, .arm = POLICY_ARM_real, .won = true};
@@ -117,20 +87,20 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 		retry_failed(call);
 	if (!elide_tag_hot(elide_call_tag(call)) && call->adapt_nr)
 		adapt_hotlock_blame(p, lock);
-	if (!try->unelidable) {
+	if (!try->persistent) {
 		call->streak = 0;
 		return;
 	}
 	credit = (uint32_t)row->commits - call->commits;
-	credit = credit > ELIDE_CREDIT_MAX ? ELIDE_CREDIT_MAX : credit;
-	credit = credit + call->credit > ELIDE_CREDIT_MAX ? ELIDE_CREDIT_MAX : credit + call->credit;
+	credit = credit > UNELIDABLE_CREDIT ? UNELIDABLE_CREDIT : credit;
+	credit = credit + call->credit > UNELIDABLE_CREDIT ? UNELIDABLE_CREDIT : credit + call->credit;
 	call->credit = credit ? credit - 1 : 0;
 	call->streak = call->others == others && call->streak < 127 ? call->streak + 1 : 1;
 	call->commits = row->commits;
 	call->others = others;
 	if (call->streak == 1 || call->failed != number)
 		call->failed = call->streak == 1 ? number : 0;
-	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= OTHERS_ELIDED &&
+	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= ELIDED_OTHERS &&
 	    !elide_tag_hot(elide_call_tag(call)) && adapt_hotlock_split(p, lock)) {
 		call->streak = 0;
 		return;
@@ -140,7 +110,7 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 		return;
 	now = adapt_now();
 	if (unelidable && is_elided_elsewhere(p, call)) {
-		call->credit = CREDIT_AGAIN;
+		call->credit = UNELIDABLE_AGAIN;
 		unelidable = false;
 	}
 	if (call->probing)

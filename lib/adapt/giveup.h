@@ -5,7 +5,7 @@
 #ifndef ELIDE_GIVEUP_H
 #define ELIDE_GIVEUP_H
 
-#include "epoch.h"
+#include "trial.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -20,7 +20,7 @@
  * made for the next 1 to 15 such aborts.
  */
 bool adapt_may_retry(struct elide_call *call, const struct elide_row *row,
-		     const struct policy_try *try);
+		     const struct policy_attempts *try);
 
 /* Acquisitions that did not fall back: elided, or locked without an attempt. */
 static inline uint64_t adapt_not_failed(const struct elide_row *row)
@@ -35,7 +35,7 @@ static inline uint64_t adapt_not_failed(const struct elide_row *row)
  *       could not be elided, and one attempt more after an abort that may have been an interrupt
  * @cause: cause of the abort
  */
-static __always_inline_fn void adapt_aborted(struct elide_call *call, struct policy_try *try,
+static __always_inline_fn void adapt_aborted(struct elide_call *call, struct policy_attempts *try,
 					     enum elide_cause cause)
 {
 	const struct elide_row *row = READ_ONCE(call->row);
@@ -45,7 +45,7 @@ static __always_inline_fn void adapt_aborted(struct elide_call *call, struct pol
 		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
 		counter_add(adapt->aborts, 1);
-	/* If others have not failed since, the row has ended: section/again.c is allowed again. */
+	/* If others have not failed since, the row has ended: section/retry.c is allowed again. */
 	if (unlikely(call->streak) && call->others != (uint32_t)adapt_not_failed(row))
 		call->streak = 0;
 	if (unlikely(call->streak))
@@ -60,7 +60,7 @@ static __always_inline_fn void adapt_aborted(struct elide_call *call, struct pol
  * @lock: its address
  * @try: the acquisition
  */
-void adapt_fell_back(struct elide_call *call, const void *lock, const struct policy_try *try);
+void adapt_fell_back(struct elide_call *call, const void *lock, const struct policy_attempts *try);
 
 #pragma GCC visibility pop
 

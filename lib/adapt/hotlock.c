@@ -5,23 +5,15 @@
  * The policy learns of a class, so that a new lock begins with what is known of the others. But
  * one lock of many may be contended while the others are not, as the root of a tree or the bucket
  * of a frequent key; or the sections of one lock alone may be unelidable. The acquisitions of a
- * class that fall back are counted in windows of WINDOW; a lock that has MOST of a window gets
+ * class that fall back are counted in windows of HOT_WINDOW; a lock that has HOT_MOST of a window gets
  * a state of its own, which begins as a copy of that of the class. So does a lock whose
  * acquisitions could not be elided UNELIDABLE_ROW times in a row (giveup.c) at a site where others
- * were. The class begins its rotation of challenges anew without that lock.
+ * were. The class begins its round of challenges anew without that lock.
  *
  * Outside transactions, after an acquisition has given up. Must never wait.
  */
 #include "../state/way.h"
 #include "hotlock.h"
-
-/*
- * Acquisitions of a class in a window that fall back, and how many of them one lock must have:
- * five in eight. Chosen here; of two locks that are alike one has as many by chance in 1 of 170
- * windows.
- */
-#define WINDOW 128
-#define MOST   80
 
 static uint32_t nr_hot;
 
@@ -31,14 +23,14 @@ static bool is_one_of_many(const struct adapt_class *p)
 	return elide_class_info(p->class_index)->nr_locks > 1;
 }
 
-/* A state for a lock. Return: its number, from 1; 0: all ELIDE_NR_HOT are in use. */
+/* A state for a lock. Return: its number, from 1; 0: all HOT_LOCKS are in use. */
 static uint32_t state_for(struct adapt_class *p, const void *lock)
 {
 	uint32_t nr = __atomic_fetch_add(&nr_hot, 1, __ATOMIC_RELAXED);
 	struct adapt_class *own;
 
-	if (nr >= ELIDE_NR_HOT) {
-		WRITE_ONCE(nr_hot, ELIDE_NR_HOT);
+	if (nr >= HOT_LOCKS) {
+		WRITE_ONCE(nr_hot, HOT_LOCKS);
 		return 0;
 	}
 	own = adapt_hotlock(nr + 1);
@@ -85,7 +77,7 @@ void adapt_hotlock_blame(struct adapt_class *p, const void *lock)
 		return;
 	policy = elide_policy_of(lock);
 	/* Increments may be lost: a window gets a little longer. */
-	if (READ_ONCE(p->fails) >= WINDOW) {
+	if (READ_ONCE(p->fails) >= HOT_WINDOW) {
 		WRITE_ONCE(p->fails, 0);
 		WRITE_ONCE(p->window, p->window + 1);
 	}
@@ -94,7 +86,7 @@ void adapt_hotlock_blame(struct adapt_class *p, const void *lock)
 		policy->window = p->window;
 		policy->fails = 0;
 	}
-	if (++policy->fails < MOST)
+	if (++policy->fails < HOT_MOST)
 		return;
 	policy->fails = 0;
 	split(p, lock);

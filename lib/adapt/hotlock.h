@@ -5,7 +5,7 @@
 #ifndef ELIDE_HOTLOCK_H
 #define ELIDE_HOTLOCK_H
 
-#include "epoch.h"
+#include "trial.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -24,7 +24,7 @@ void adapt_hotlock_blame(struct adapt_class *p, const void *lock);
  * @lock: address
  *
  * Return: false if the lock has a state of its own, if it is the only lock of its class, or if
- * ELIDE_NR_HOT locks have one.
+ * HOT_LOCKS locks have one.
  */
 bool adapt_hotlock_split(struct adapt_class *p, const void *lock);
 

@@ -22,9 +22,6 @@
 #include "../state/tunables.h"
 #include "learned.h"
 
-/* Attempts to acquire the lock of a class at the end: each holder needs some microseconds. */
-#define LOCK_TRIES 1000
-
 /* An address in an object: by these, as the object may be unloaded when the process ends. */
 struct place {
 	uint16_t module; /* number of the module + 1; 0: it lies in none */
@@ -35,16 +32,14 @@ struct place {
  * struct origin - what a class began with.
  * @entry: number of its entry in the file + 1, 0: none
  * @object: of the class
- * @found: bits by site: the file has it
+ * @found: bits by site: the file has it, so its sections cannot be elided
  * @sites: where the sites are
- * @known: by site, what the file has
  */
 struct origin {
 	uint32_t entry;
 	uint16_t object;
 	uint8_t found;
 	struct place sites[LEARN_SITES];
-	struct learn_known_site known[LEARN_SITES];
 };
 
 static struct {
@@ -250,36 +245,31 @@ void adapt_learned_class(struct adapt_class *p)
 
 enum policy_arm_name adapt_learned_find_site(struct adapt_class *p, uint32_t nr, uint64_t key)
 {
+	enum policy_arm_name arm = learn_settled(&p->learn, nr);
 	struct origin *o = origin_of(p);
 	const struct elide_module *m;
-	const struct learned_site *known;
 	struct learned_site wanted;
 
 	if (!o)
-		return p->learn.arm;
+		return arm;
 	m = elide_module_of_past((uintptr_t)elide_key_site(key));
 	if (!m)
-		return p->learn.arm;
+		return arm;
 	o->sites[nr].module = module_of(m);
 	o->sites[nr].offset = (uintptr_t)elide_at_run_time((uintptr_t)elide_key_site(key)) - m->base;
 	if (!o->entry)
-		return p->learn.arm;
+		return arm;
 	wanted = (struct learned_site){
 		.object = object_of(m),
 		.kind = elide_key_kind(key),
 		.offset = o->sites[nr].offset,
 	};
-	known = learned_site(&learned.file, &learned.file.classes[o->entry - 1], &wanted);
-	if (!known)
-		return p->learn.arm;
-	o->known[nr] = (struct learn_known_site){
-		.arm = learned.file.arm[known->arm],
-		.unelidable = known->unelidable,
-	};
+	if (!learned_site(&learned.file, &learned.file.classes[o->entry - 1], &wanted))
+		return arm;
 	o->found |= 1u << nr;
 	learned.nr_sites++;
 	tell();
-	return known->unelidable ? POLICY_ARM_real : learn_may_have(&p->learn, o->known[nr].arm);
+	return POLICY_ARM_real;
 }
 
 void adapt_learned_site(struct adapt_class *p, uint32_t nr)
@@ -287,7 +277,7 @@ void adapt_learned_site(struct adapt_class *p, uint32_t nr)
 	const struct origin *o = origin_of(p);
 
 	if (o && o->found >> nr & 1)
-		learn_site_with(&p->learn, nr, &o->known[nr]);
+		learn_site_with(&p->learn, nr);
 }
 
 void adapt_learned_fill(struct elide_header *h)
@@ -306,22 +296,18 @@ void adapt_learned_forget(void)
 		adapt_classes[i].learn.decided = false;
 }
 
-/* The sites of a class, as far as they lie in objects with a build-id. */
+/* The unelidable sites of a class, as far as they lie in objects with a build-id. */
 static void gather_sites(const struct adapt_class *p, const struct origin *o, struct learned_class *c)
 {
 	for (uint32_t i = 0; i < p->learn.nr_sites; i++) {
 		struct learned_site *to = &c->sites[c->nr_sites];
-		struct learn_known_site known;
 
-		if (!o->sites[i].module)
+		if (!o->sites[i].module || !learn_site_keep(&p->learn, i))
 			continue;
-		learn_site_keep(&p->learn, i, &known);
 		*to = (struct learned_site){
 			.object = learned_image_object(learned.image,
 						       learned.modules[o->sites[i].module - 1]),
 			.kind = elide_key_kind(p->keys[i]),
-			.arm = known.arm,
-			.unelidable = known.unelidable,
 			.offset = o->sites[i].offset,
 		};
 		c->nr_sites += to->object != LEARNED_NONE;
@@ -377,9 +363,9 @@ void adapt_learned_gather(void)
 		int tries = 0;
 
 		/* Another thread goes on, or one has ended in there: then of this class nothing is kept. */
-		while (!adapt_class_try_lock(p) && tries < LOCK_TRIES)
+		while (!adapt_class_try_lock(p) && tries < KNOWN_TRIES)
 			tries++;
-		if (tries == LOCK_TRIES)
+		if (tries == KNOWN_TRIES)
 			continue;
 		gather_class(p, &learned.origins[i]);
 		adapt_class_unlock(p);

@@ -3,8 +3,8 @@
  * learned.h - begin with what earlier processes have learnt, and keep what this one has.
  *
  * With ELIDE_LEARNED: the file is read once, when the process starts. What it has of a class, or of a
- * call site, is looked up when that is met for the first time. At the end of the process the classes about which
- * something was decided go into the file; of the others it keeps what it has. A forked child begins
+ * call site, is looked up when that is met for the first time. At the end of the process the classes about
+ * which something was decided go into the file; of the others it keeps what it has. A forked child begins
  * with the state of its parent, and writes what it decides itself.
  *
  * Without ELIDE_LEARNED each of these functions does nothing.
@@ -12,7 +12,7 @@
 #ifndef ELIDE_ADAPT_LEARNED_H
 #define ELIDE_ADAPT_LEARNED_H
 
-#include "epoch.h"
+#include "trial.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -25,7 +25,7 @@
  */
 void adapt_learned_start(uint32_t max_classes);
 
-/** adapt_learned_class() - the state of a class is made: begin with what is known. In a slow path. */
+/** adapt_learned_class() - the state of a class is made: begin with what is known. In a global-lock path. */
 void adapt_learned_class(struct adapt_class *p);
 
 /**
@@ -34,7 +34,7 @@ void adapt_learned_class(struct adapt_class *p);
  * @nr: number of the site, less than LEARN_SITES
  * @key: the site and its kind
  *
- * In a slow path, before @nr is below @p->nr_keys.
+ * In a global-lock path, before @nr is below @p->nr_keys.
  *
  * Return: the arm that it begins with.
  */
@@ -49,7 +49,7 @@ void adapt_learned_fill(struct elide_header *h);
 /** adapt_learned_forget() - in a forked child: it has decided nothing yet. */
 void adapt_learned_forget(void);
 
-/** adapt_learned_gather() - the process ends: collect what it has learnt. In a slow path. */
+/** adapt_learned_gather() - the process ends: collect what it has learnt. In a global-lock path. */
 void adapt_learned_gather(void);
 
 /** adapt_learned_gathered() - has adapt_learned_gather() collected anything? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * measure.c - see measure.h. policy/pace.c decides when a thread reports next.
+ * measure.c - see measure.h. policy/pace.c decides when a thread flushes next.
  */
 #include "../policy/pace.h"
 #include "../rtm.h"
@@ -9,7 +9,6 @@
 #include "../state/settings.h"
 #include "cond.h"
 #include "measure.h"
-#include "sockets.h"
 
 /* The next event is after @nr sections from now. */
 static void next_event(struct adapt_thread *adapt, uint32_t nr)
@@ -18,7 +17,7 @@ static void next_event(struct adapt_thread *adapt, uint32_t nr)
 	WRITE_ONCE(adapt->countdown, nr);
 }
 
-/* The thread's next report comes after @nr sections. */
+/* The thread's next flush comes after @nr sections. */
 static void count_down(struct adapt_thread *adapt, uint32_t nr)
 {
 	adapt->nr = nr;
@@ -147,23 +146,23 @@ static void note_inside(const struct elide_thread *t, struct adapt_class *p,
 	__atomic_fetch_or(&p->inside, 1u << call->site, __ATOMIC_RELAXED);
 }
 
-/* How the call locks. @contended: it has found locks held since the last report */
+/* How the call locks. @contended: it has found locks held since the last flush */
 static enum learn_locks locks(const struct adapt_class *p, const struct elide_call *call,
 			      bool contended)
 {
-	if (!(READ_ONCE(p->parks) >> call->site & 1))
+	if (!(READ_ONCE(p->dormant) >> call->site & 1))
 		return LEARN_LOCKS_NOT;
 	if (READ_ONCE(p->inside) >> call->site & 1)
 		return LEARN_LOCKS_INSIDE;
 	return contended ? LEARN_LOCKS_HELD : LEARN_LOCKS_FREE;
 }
 
-/* Read the clock and report. Return: the time. */
-static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct adapt_thread *adapt,
-		       struct elide_call *call, const struct elide_row *row)
+/* Read the clock and flush. Return: the time. */
+static uint64_t flush(struct adapt_class *p, struct adapt_thread *adapt, struct elide_call *call,
+		       const struct elide_row *row)
 {
 	uint64_t now = adapt_now(), elapsed = now - adapt->start;
-	uint32_t nr = LEARN_COUNT_FIRST, contended;
+	uint32_t nr = FLUSH_TIMES, contended;
 
 	contended = (uint32_t)row->contended - call->contended;
 	if (contended) {
@@ -172,33 +171,32 @@ static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct ada
 	}
 	if (!adapt->start)
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
-	else if (elapsed < LEARN_ABSURD)
+	else if (elapsed < ABSURD)
 		nr = learn_count(adapt->nr, elapsed, READ_ONCE(p->interval),
 				 locks(p, call, contended));
 	count_down(adapt, nr);
-	t->socket = adapt_socket();
 	if (adapt->start)
-		adapt_reported(p, adapt, t->socket, now);
+		adapt_flushed(p, adapt, now);
 	adapt->start = now;
 	return now;
 }
 
 /*
- * May the call be parked until adapt_wake()? Not where the countdown is shorter than the
+ * May the call be dormant until adapt_wake()? Not where the countdown is shorter than the
  * acquisitions until then.
  */
-static bool may_park(const struct adapt_class *p, const struct elide_call *call,
+static bool may_sleep(const struct adapt_class *p, const struct elide_call *call,
 		     const struct adapt_thread *adapt, const struct elide_row *row)
 {
 	/* No hold time is measured of custom locks, so nothing would wake their calls. */
-	return READ_ONCE(p->parks) >> call->site & 1 && elide_short_way() &&
+	return READ_ONCE(p->dormant) >> call->site & 1 && elide_short_way() &&
 	       adapt->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
 }
 
-static void park(const struct elide_thread *t, struct elide_call *call,
-		 const struct elide_row *row, bool parked)
+static void set_dormant(const struct elide_thread *t, struct elide_call *call,
+		 const struct elide_row *row, bool dormant)
 {
-	elide_call_set_way(call, parked ? ELIDE_WAY_PARKED : elide_way(t, row), adapt_arm_of(call));
+	elide_call_set_way(call, dormant ? ELIDE_WAY_DORMANT : elide_way(t, row), adapt_arm_of(call));
 }
 
 /* What the report calls a site with that incumbent. */
@@ -211,7 +209,7 @@ static enum elide_row_state state_of(enum policy_arm_name arm)
 	return elide_process.mode == ELIDE_RUN_RESTRICT ? ELIDE_STATE_LOCKING : ELIDE_STATE_PAUSED;
 }
 
-/* No report is due, or it is already made. Return: the arm; where that locks nothing is timed. */
+/* No flush is due, or it is already made. Return: the arm; where that locks nothing is timed. */
 static enum policy_arm_name next_attempt(struct elide_thread *t, struct adapt_thread *adapt,
 					 const struct elide_call *call)
 {
@@ -224,7 +222,7 @@ static enum policy_arm_name next_attempt(struct elide_thread *t, struct adapt_th
 	return arm;
 }
 
-/* The countdown is over: report. */
+/* The countdown is over: flush. */
 static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 {
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
@@ -234,7 +232,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 
 	if (unlikely(!row || !adapt))
 		return POLICY_ARM_real; /* a handler has forked, and this is the child */
-	/* In a transaction of the program's own: report at the next acquisition. */
+	/* In a transaction of the program's own: flush at the next acquisition. */
 	if (READ_ONCE(elide_enabled) && rtm_test()) {
 		count_down(adapt, 1);
 		return POLICY_ARM_real;
@@ -242,12 +240,12 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 	if (adapt_completed(adapt) < adapt->due)
 		return next_attempt(t, adapt, call);
 	note_inside(t, p, call);
-	now = report(t, p, adapt, call, row);
+	now = flush(p, adapt, call, row);
 	if (!elide_tag_hot(elide_call_tag(call)))
 		WRITE_ONCE(row->state, state_of(READ_ONCE(p->settled[call->site])));
-	park(t, call, row, !call->probing && may_park(p, call, adapt, row));
+	set_dormant(t, call, row, !call->probing && may_sleep(p, call, adapt, row));
 	if (probe(p, call, row, now)) {
-		park(t, call, row, false);
+		set_dormant(t, call, row, false);
 		count_down(adapt, 1);
 		return POLICY_ARM_probe;
 	}
@@ -276,16 +274,16 @@ __cold void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t
 	done = adapt_completed(adapt) + nr;
 	WRITE_ONCE(adapt->goal, done);
 	WRITE_ONCE(adapt->countdown, 0);
-	if (done < adapt->due && READ_ONCE(p->parks) >> call->site & 1) {
+	if (done < adapt->due && READ_ONCE(p->dormant) >> call->site & 1) {
 		next_event(adapt, adapt->due - done);
 	} else {
-		now = report(t, p, adapt, call, row);
+		now = flush(p, adapt, call, row);
 		/* The site is unelidable, and a probe is due: the next acquisition may be one. */
 		if (learn_due(&p->learn, call->site, now)) {
 			count_down(adapt, 1);
-			park(t, call, row, false);
+			set_dormant(t, call, row, false);
 			return;
 		}
 	}
-	park(t, call, row, may_park(p, call, adapt, row));
+	set_dormant(t, call, row, may_sleep(p, call, adapt, row));
 }

@@ -3,8 +3,8 @@
  * measure.h - a thread's measurement of the sections of a class, and the arm of its next acquisition.
  *
  * Each thread counts its sections of a class down in memory of its own, without a clock. When the
- * countdown is 0 an attempt is timed, or the thread reports: it reads the clock, and adapt_reported()
- * finds out whether the epoch is over. policy/pace.h says after how many sections that is.
+ * countdown is 0 an attempt is timed, or the thread flushes: it reads the clock, and adapt_flushed()
+ * finds out whether the trial is over. policy/pace.h says after how many sections that is.
  *
  * Outside transactions only. Nothing here waits for another thread.
  */
@@ -14,7 +14,7 @@
 #include "../compiler.h"
 #include "../state/thread.h"
 #include "../state/way.h"
-#include "epoch.h"
+#include "trial.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -34,7 +34,7 @@ struct adapt_thread *adapt_place(struct elide_thread *t, uint32_t adapt_nr);
 
 /**
  * adapt_attach() - measure the sections of a call.
- * @t: the calling thread, in a slow path, or where adapt_knows() the call
+ * @t: the calling thread, in a global-lock path, or where adapt_knows() the call
  * @call: the call; its row is set, the fields of the measurement are filled in
  */
 void adapt_attach(struct elide_thread *t, struct elide_call *call);
@@ -62,19 +62,19 @@ static inline enum policy_arm_name adapt_arm_now(const struct elide_call *call)
  * @t: the calling thread, outside transactions of ours
  * @call: the call; its countdown is 0, or does not contain this acquisition yet
  *
- * If the countdown ends with this acquisition, the thread reports if that is due, and the attempt
+ * If the countdown ends with this acquisition, the thread flushes if that is due, and the attempt
  * is timed.
  */
 enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
 
 /**
- * adapt_wake() - count the acquisitions of a parked call, and report if it is time.
+ * adapt_wake() - count the acquisitions of a dormant call, and flush if it is time.
  * @t: the calling thread, which has locked the lock
- * @call: the call, whose way is ELIDE_WAY_PARKED
+ * @call: the call, whose way is ELIDE_WAY_DORMANT
  * @nr: acquisitions of the call since the last adapt_wake() of it
  *
  * Where sections are short and locking is the best arm, reading the arm and counting at each
- * acquisition would cost more than the acquisition. The thread parks such a call: it locks without
+ * acquisition would cost more than the acquisition. The thread makes such a call dormant: it locks without
  * either, and comes here when a hold time is measured, once in elide_hold_mask + 1 acquisitions.
  */
 void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t nr);

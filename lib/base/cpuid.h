@@ -41,4 +41,27 @@ static inline void cpuid_leaf(unsigned int leaf, unsigned int regs[4])
 		memset(regs, 0, 4 * sizeof(*regs));
 }
 
+/** cpuid_has_rdtscp() - all processors with RTM have it, but some virtual machines hide it. */
+static inline bool cpuid_has_rdtscp(void)
+{
+	unsigned int regs[4];
+
+	cpuid_leaf(0x80000001, regs);
+	return regs[CPUID_EDX] >> 27 & 1;
+}
+
+/**
+ * cpuid_where() - where the thread runs, where cpuid_has_rdtscp().
+ *
+ * Return: as Linux sets TSC_AUX (VDSO_CPUNODE_BITS): the NUMA node, mostly a socket, in bits 12 and up, the
+ * processor below.
+ */
+static inline unsigned int cpuid_where(void)
+{
+	unsigned int aux;
+
+	__builtin_ia32_rdtscp(&aux);
+	return aux;
+}
+
 #endif

@@ -473,7 +473,7 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 
 /*
  * Is it a chunk that the header counts? Not after the end of the file, nor where a handler has forked
- * in the middle of a slow path: in the child the chunk is the parent's.
+ * in the middle of a global-lock path: in the child the chunk is the parent's.
  */
 static bool is_counted(const struct elide_chunk *chunk)
 {
@@ -486,7 +486,7 @@ void elide_data_publish(struct elide_chunk *chunk)
 
 	WRITE_ONCE(chunk->check, elide_record_check(chunk->check, chunk->type, record,
 						    chunk->record_size));
-	test_point(slow_publish);
+	test_point(global_publish);
 	/* Both pair with the loader: a counted record is complete, and in the checksum. */
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
 	if (is_counted(chunk))

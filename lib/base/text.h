@@ -2,7 +2,7 @@
 /*
  * text.h - texts of numbers and strings.
  *
- * For slow paths, where libc's snprintf() does not do: another library may stand in front of it,
+ * For global-lock paths, where libc's snprintf() does not do: another library may stand in front of it,
  * and it takes 1,500 bytes of a stack that may be a program's small one.
  */
 #ifndef ELIDE_TEXT_H

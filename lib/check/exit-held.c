@@ -107,7 +107,7 @@ static void count(const struct left *left)
 			    left->lock);
 }
 
-static void exit_slow(void *left)
+static void exit_global(void *left)
 {
 	test_point(exit_entered);
 	test_point(exit_publish);
@@ -136,6 +136,6 @@ void elide_exit_held(struct elide_thread *t, uint32_t tid)
 		if (elide_busy)
 			count(&left);
 		else
-			elide_slow_run(exit_slow, &left);
+			elide_global_run(exit_global, &left);
 	}
 }

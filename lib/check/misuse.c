@@ -55,7 +55,7 @@ struct call {
 	const void *lock;
 };
 
-static void misuse_slow(void *arg)
+static void misuse_global(void *arg)
 {
 	const struct call *call = arg;
 
@@ -71,5 +71,5 @@ __cold void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, cons
 {
 	struct call call = {type, kind, site, lock};
 
-	elide_slow_run(misuse_slow, &call);
+	elide_global_run(misuse_global, &call);
 }

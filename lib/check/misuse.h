@@ -21,7 +21,10 @@
 void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 		  const void *lock);
 
-/** elide_misuse_locked() - elide_misuse() from within a slow path; @site as elide_recorded() gives it. */
+/**
+ * elide_misuse_locked() - elide_misuse() from within a global-lock path; @site as elide_recorded()
+ * gives it.
+ */
 void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 			 const void *lock);
 

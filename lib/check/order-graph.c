@@ -74,7 +74,7 @@ static bool follows(const struct order_edge *first, const struct order_edge *sec
 
 /* Write the path from @start to @last, from its end, because the parents lead back. */
 static int way(const struct order_graph *g, uint32_t start, uint32_t last,
-	       const struct order_edge **circle, int max)
+	       const struct order_edge **cycle, int max)
 {
 	int nr = 1;
 
@@ -83,12 +83,12 @@ static int way(const struct order_graph *g, uint32_t start, uint32_t last,
 	if (nr > max)
 		return -E2BIG;
 	for (int at = nr - 1; at > 0; at--, last = g->parent[last])
-		circle[at] = &g->edges[last];
-	circle[0] = &g->edges[start];
+		cycle[at] = &g->edges[last];
+	cycle[0] = &g->edges[start];
 	return nr;
 }
 
-int order_graph_circle(struct order_graph *g, uint32_t edge, const struct order_edge **circle,
+int order_graph_cycle(struct order_graph *g, uint32_t edge, const struct order_edge **cycle,
 		       int max)
 {
 	const struct order_edge *start = &g->edges[edge];
@@ -103,7 +103,7 @@ int order_graph_circle(struct order_graph *g, uint32_t edge, const struct order_
 		const struct order_edge *e = &g->edges[at];
 
 		if (at != edge && follows(e, start))
-			return way(g, edge, at, circle, max);
+			return way(g, edge, at, cycle, max);
 		for (uint16_t i = g->by_from[list_of(e->to)]; i; i = g->next_from[i - 1]) {
 			if (g->seen[i - 1] || !follows(e, &g->edges[i - 1]) ||
 			    tail == ORDER_MAX_EDGES)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order-graph.h - a graph of the orders in which locks are acquired, and its circles.
+ * order-graph.h - a graph of the orders in which locks are acquired, and its cycles.
  *
  * A node is a number for a lock or for a class of locks; an edge says that @to was acquired while
- * @from was held. The idea that a circle of edges can deadlock is that of the kernel's lockdep
+ * @from was held. The idea that a cycle of edges can deadlock is that of the kernel's lockdep
  * (Documentation/locking/lockdep-design.rst).
  *
  * Must never allocate, lock or call the system: the caller serialises
- * order_graph_add() and order_graph_circle(); order_graph_has() may run beside them.
+ * order_graph_add() and order_graph_cycle(); order_graph_has() may run beside them.
  * Memory that is all zeroes is an empty graph.
  */
 #ifndef ELIDE_ORDER_GRAPH_H
@@ -49,7 +49,7 @@ struct order_edge {
  * @by_pair, @by_from: heads of the lists: index of the first edge + 1
  * @next_pair, @next_from: index of the next edge + 1, by edge
  * @edges: the edges
- * @queue, @parent, @seen: state of order_graph_circle()
+ * @queue, @parent, @seen: state of order_graph_cycle()
  */
 struct order_graph {
 	uint32_t nr;
@@ -79,18 +79,18 @@ bool order_graph_has(const struct order_graph *g, const struct order_edge *edge)
 int order_graph_add(struct order_graph *g, const struct order_edge *edge);
 
 /**
- * order_graph_circle() - the shortest circle that an edge closes.
+ * order_graph_cycle() - the shortest cycle that an edge closes.
  * @g: the graph
  * @edge: index of the edge
- * @circle: set to the edges, @edge first
- * @max: room in @circle
+ * @cycle: set to the edges, @edge first
+ * @max: room in @cycle
  *
- * A reader does not wait for a reader: a circle in which a rwlock is both acquired and held by
+ * A reader does not wait for a reader: a cycle in which a rwlock is both acquired and held by
  * readers is none.
  *
- * Return: number of edges; 0 if there is no circle; -E2BIG if it is longer than @max.
+ * Return: number of edges; 0 if there is no cycle; -E2BIG if it is longer than @max.
  */
-int order_graph_circle(struct order_graph *g, uint32_t edge, const struct order_edge **circle,
+int order_graph_cycle(struct order_graph *g, uint32_t edge, const struct order_edge **cycle,
 		       int max);
 
 #pragma GCC visibility pop

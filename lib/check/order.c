@@ -3,7 +3,7 @@
  * order.c - see order.h.
  *
  * Edges that are known already, which is nearly all, are found without a
- * lock; new ones and circles are written in slow paths.
+ * lock; new ones and cycles are written in global-lock paths.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "order-graph.h"
 #include "order.h"
 
-/* Circles that are written to the data file, at most; further ones are counted. Chosen here. */
+/* Cycles that are written to the data file, at most; further ones are counted. Chosen here. */
 #define MAX_CIRCLES 256
 
 /* Bits of an address in a node; the bits above are the generation of the lock at it. */
@@ -25,9 +25,9 @@
  * struct order - the tables of a process, wiped by a fork.
  * @classes: order of classes
  * @locks:   order of locks of one class
- * @chunk:   chunk of the data file for the circles
- * @nr_written: circles written
- * @written: circle_key() of each of them
+ * @chunk:   chunk of the data file for the cycles
+ * @nr_written: cycles written
+ * @written: cycle_key() of each of them
  */
 struct order {
 	struct order_graph classes;
@@ -74,14 +74,14 @@ void elide_order_renew(const void *lock)
 	__atomic_add_fetch(generation(lock), 1, __ATOMIC_RELAXED);
 }
 
-/* Hash of the classes of a circle: a sum, so that it does not depend on the first one. */
-static uint64_t circle_key(const struct order_edge *const *circle, int nr)
+/* Hash of the classes of a cycle: a sum, so that it does not depend on the first one. */
+static uint64_t cycle_key(const struct order_edge *const *cycle, int nr)
 {
 	uint64_t key = 0;
 
 	for (int i = 0; i < nr; i++) {
 		/* The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
-		uint64_t x = (circle[i]->from_class + 1) * 0x9e3779b97f4a7c15ull;
+		uint64_t x = (cycle[i]->from_class + 1) * 0x9e3779b97f4a7c15ull;
 
 		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 		key += x ^ x >> 27;
@@ -89,7 +89,7 @@ static uint64_t circle_key(const struct order_edge *const *circle, int nr)
 	return key;
 }
 
-/* Has a circle of the same classes been written? Only one of them is. */
+/* Has a cycle of the same classes been written? Only one of them is. */
 static bool is_written(uint64_t key)
 {
 	for (uint32_t i = 0; i < order->nr_written; i++)
@@ -98,9 +98,9 @@ static bool is_written(uint64_t key)
 	return false;
 }
 
-static void write_circle(const struct order_edge *const *circle, int nr)
+static void write_cycle(const struct order_edge *const *cycle, int nr)
 {
-	uint64_t key = circle_key(circle, nr);
+	uint64_t key = cycle_key(cycle, nr);
 	struct elide_order *record;
 
 	if (is_written(key))
@@ -112,7 +112,7 @@ static void write_circle(const struct order_edge *const *circle, int nr)
 		return drop();
 	record->nr_edges = nr;
 	for (int i = 0; i < nr; i++) {
-		const struct order_edge *e = circle[i];
+		const struct order_edge *e = cycle[i];
 
 		/* A call that waits on a condition variable has no row that would have told it. */
 		elide_module_of_past(e->from_site);
@@ -138,7 +138,7 @@ struct new_edge {
 
 static void add_locked(struct order_graph *g, const struct order_edge *edge)
 {
-	const struct order_edge *circle[ELIDE_ORDER_EDGES];
+	const struct order_edge *cycle[ELIDE_ORDER_EDGES];
 	int index, nr;
 
 	/* Another thread may have added it meanwhile. */
@@ -148,14 +148,14 @@ static void add_locked(struct order_graph *g, const struct order_edge *edge)
 	index = order_graph_add(g, edge);
 	if (index < 0)
 		return drop();
-	nr = order_graph_circle(g, index, circle, ELIDE_ORDER_EDGES);
+	nr = order_graph_cycle(g, index, cycle, ELIDE_ORDER_EDGES);
 	if (nr == -E2BIG)
 		return drop();
 	if (nr > 0)
-		write_circle(circle, nr);
+		write_cycle(cycle, nr);
 }
 
-static void order_slow(void *arg)
+static void order_global(void *arg)
 {
 	const struct new_edge *new = arg;
 
@@ -168,10 +168,10 @@ static __cold void add(struct order_graph *g, const struct order_edge *edge)
 {
 	struct new_edge new = {g, edge};
 
-	/* The graph is full: do not enter a slow path for what will not be written. */
+	/* The graph is full: do not enter a global-lock path for what will not be written. */
 	if (READ_ONCE(g->nr) >= ORDER_MAX_EDGES)
 		return drop();
-	elide_slow_run(order_slow, &new);
+	elide_global_run(order_global, &new);
 }
 
 static void edge_between(const struct elide_thread *t, const struct elide_acquired *held,

@@ -4,7 +4,7 @@
  *
  * Each thread keeps a list of the locks that it holds. When it acquires a lock, edges are added
  * from the class of each lock in the list to the class of that one, with both call sites of the
- * first time. A circle that an edge closes is written to the data file.
+ * first time. A cycle that an edge closes is written to the data file.
  *
  *   lock call that waits    edges from all locks in the list; it is added to the list
  *   trylock, timed call     no edge, as it does not wait for ever; it is added to the list
@@ -12,12 +12,12 @@
  *   elided                  as a lock call, after the commit
  *   relock, second reader   nothing: the lock is in the list already
  *   two locks of one class  no edge between classes, or each tree that is walked hand over
- *                           hand would be a circle; an edge between the two locks
+ *                           hand would be a cycle; an edge between the two locks
  *                           themselves, in a graph of its own
- *   reader after reader     edges, but see order_graph_circle()
+ *   reader after reader     edges, but see order_graph_cycle()
  *   custom locks            nothing: it is not known whether their callers wait
  *
- * A circle counts also if one thread made all its edges, or if another lock is always held around
+ * A cycle counts also if one thread made all its edges, or if another lock is always held around
  * them. Must never change what a call returns, nor write anything inside a transaction.
  */
 #ifndef ELIDE_ORDER_H

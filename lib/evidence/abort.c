@@ -80,7 +80,7 @@ struct sampled_abort {
 	const struct elide_aborted *a;
 };
 
-static void abort_slow(void *arg)
+static void abort_global(void *arg)
 {
 	const struct sampled_abort *e = arg;
 	struct elide_aborted a = *e->a;
@@ -114,7 +114,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 		e.weight = a->sampled ? elide_pmu_period() : 0;
 	e.weight = evidence_add_postponed(t, counter, e.weight);
 	if (e.weight)
-		evidence_sample(t, counter, e.weight, abort_slow, &e);
+		evidence_sample(t, counter, e.weight, abort_global, &e);
 }
 
 /* A load that was sampled in a locked section of @row. */
@@ -124,7 +124,7 @@ struct sampled_load {
 	struct elide_pmu_load load;
 };
 
-static void loads_slow(void *arg)
+static void loads_global(void *arg)
 {
 	const struct sampled_load *s = arg;
 
@@ -148,5 +148,5 @@ void elide_evidence_loads(struct elide_thread *t)
 		return;
 	s.t = t;
 	s.row = row;
-	elide_slow_try_run(loads_slow, &s);
+	elide_global_try_run(loads_global, &s);
 }

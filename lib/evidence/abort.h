@@ -19,7 +19,7 @@
  *          processor, for one in ELIDE_TIME_PERIOD attempts, that many times its length; else 0
  * @held:   the lock is locked now
  * @brief:  the beginning of the emulator's record, NULL if there is none
- * @detail: all of it, in the slow path of a sample; NULL elsewhere, and if there is none
+ * @detail: all of it, in the global-lock path of a sample; NULL elsewhere, and if there is none
  * @sampled: the processor's sample, NULL if there is none
  */
 struct elide_aborted {

@@ -15,7 +15,7 @@ uint64_t elide_stack_top(uint32_t tid);
 /**
  * elide_place() - what an address of this process lies in, if not in an object's data.
  *
- * The 1 MiB below the top of each thread's stack counts as stack, all else as heap. In a slow path.
+ * The 1 MiB below the top of each thread's stack counts as stack, all else as heap. In a global-lock path.
  *
  * Return: ELIDE_DATA_STACK, ELIDE_DATA_HEAP or ELIDE_DATA_UNKNOWN.
  */

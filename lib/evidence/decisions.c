@@ -25,7 +25,7 @@ int elide_evidence_events_start(void)
 	return events ? 0 : -ENOMEM;
 }
 
-static void event_slow(void *arg)
+static void event_global(void *arg)
 {
 	const struct elide_event *decision = arg;
 	struct elide_event *event = NULL;
@@ -48,7 +48,7 @@ static void event_slow(void *arg)
 static void add_event(struct elide_event *decision)
 {
 	if (events)
-		elide_slow_run(event_slow, decision);
+		elide_global_run(event_global, decision);
 }
 
 __cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,

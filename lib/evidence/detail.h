@@ -2,7 +2,7 @@
 /*
  * detail.h - how an abort came about, as a record of the data file.
  *
- * In slow paths only.
+ * In global-lock paths only.
  */
 #ifndef ELIDE_DETAIL_H
 #define ELIDE_DETAIL_H

@@ -33,9 +33,9 @@ static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t w
 }
 
 /*
- * May a sample wait for the slow path of another thread? That thread may be preempted in it: when all
+ * May a sample wait for the global-lock path of another thread? That thread may be preempted in it: when all
  * samples waited, 64 threads left two processors idle for a third of the time, asleep at the lock of the
- * slow paths while the program's lock was free. So only an event that is always sampled waits, unless
+ * global-lock paths while the program's lock was free. So only an event that is always sampled waits, unless
  * more than EVIDENCE_CROWD threads are alive, which the kernel would put to sleep and wake one by one.
  */
 static bool waits_for_others(uint64_t weight)
@@ -45,7 +45,7 @@ static bool waits_for_others(uint64_t weight)
 
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg)
 {
-	return waits_for_others(weight) ? elide_slow_run(body, arg) : elide_slow_try_run(body, arg);
+	return waits_for_others(weight) ? elide_global_run(body, arg) : elide_global_try_run(body, arg);
 }
 
 bool evidence_sample(struct elide_thread *t, const uint64_t *counter, uint64_t weight,

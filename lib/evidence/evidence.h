@@ -8,7 +8,7 @@
  * waited for, are sampled in the same way. A sample goes into the records of stacks, details and
  * blame in the data file, where equal ones are merged.
  *
- * An event that was drawn while another thread is in a slow path is postponed: the next of its kind
+ * An event that was drawn while another thread is in a global-lock path is postponed: the next of its kind
  * counts for both. Only those that are sampled for certain wait, among at most EVIDENCE_CROWD threads.
  *
  * This header draws the samples. abort.h and waits.h have what becomes of an abort and of a wait,
@@ -31,7 +31,7 @@
 
 /*
  * In the first EVIDENCE_THREADS threads the first EVIDENCE_FIRST events of each kind are sampled,
- * in later threads the very first, and after EVIDENCE_MANY threads chance alone decides. Slow paths
+ * in later threads the very first, and after EVIDENCE_MANY threads chance alone decides. Global-lock paths
  * exclude each other: if many threads that begin at once sampled 8 events each, they would wait for each
  * other, and of some thousand threads a sample of each kind takes longer than all else that they need
  * at their beginning. The numbers were chosen here.
@@ -40,7 +40,7 @@
 #define EVIDENCE_THREADS 4
 #define EVIDENCE_MANY    256
 
-/* Threads above which no sample waits for another thread's slow path. Chosen here. */
+/* Threads above which no sample waits for another thread's global-lock path. Chosen here. */
 #define EVIDENCE_CROWD   64
 
 /** elide_evidence_first() - events of each kind that are always sampled, in thread @nr from 1. */
@@ -51,7 +51,7 @@ static inline uint32_t elide_evidence_first(uint32_t nr)
 
 /**
  * elide_evidence_start() - make the tables.
- * @look: called in a slow path with the id of a thread that holds a lock for which another one
+ * @look: called in a global-lock path with the id of a thread that holds a lock for which another one
  *        waits; if that thread has ended, @look does what its end requires
  *
  * Return: 0 or -ENOMEM.
@@ -91,11 +91,12 @@ static inline uint64_t evidence_add_postponed(struct elide_thread *t, const uint
 }
 
 /**
- * evidence_sample_now() - run the slow path of a sample, which may have to wait for that of another thread.
+ * evidence_sample_now() - run the global-lock path of a sample, which may have to wait for that of another
+ * thread.
  * @weight: events that it counts as
- * @body, @arg: the slow path
+ * @body, @arg: the global-lock path
  *
- * Return: false: it must not wait, and another thread is in a slow path; nothing has been done.
+ * Return: false: it must not wait, and another thread is in a global-lock path; nothing has been done.
  */
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg);
 

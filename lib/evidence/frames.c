@@ -7,7 +7,7 @@
 #include "../emulator.h"
 #include "frames.h"
 
-/* Frames of this library and of the unwinder inside the call, at most: of a slow path 14. */
+/* Frames of this library and of the unwinder inside the call, at most: of a global-lock path 14. */
 #define OWN_FRAMES 20
 
 /*

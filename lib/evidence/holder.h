@@ -2,7 +2,7 @@
 /*
  * holder.h - who holds a lock for which others wait, or by which a transaction was aborted.
  *
- * In slow paths, but for evidence_contended(), evidence_watch_locked() and elide_evidence_locked().
+ * In global-lock paths, but for evidence_contended(), evidence_watch_locked() and elide_evidence_locked().
  */
 #ifndef ELIDE_HOLDER_H
 #define ELIDE_HOLDER_H

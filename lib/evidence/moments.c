@@ -94,7 +94,7 @@ static uint64_t due(const struct elide_thread *t, enum elide_moment_type type)
 	return t->moment_sums[type] - t->moment_sums[type] % READ_ONCE(elide_moment_periods[type]);
 }
 
-static void moment_slow(void *arg)
+static void moment_global(void *arg)
 {
 	const struct moment *from = arg;
 	struct elide_thread *t = from->t;
@@ -129,7 +129,7 @@ static void moment_slow(void *arg)
 }
 
 /*
- * @block: of the record. The thread mostly holds the lock, so it waits for no other slow path: then
+ * @block: of the record. The thread mostly holds the lock, so it waits for no other global-lock path: then
  * its sum stays, and the next wait or hold gets the record.
  */
 static __cold void record(struct elide_thread *t, const struct elide_row *row,
@@ -141,7 +141,7 @@ static __cold void record(struct elide_thread *t, const struct elide_row *row,
 	if (!elide_evidence || !row->kind || elide_busy)
 		t->moment_sums[type] -= due(t, type);
 	else
-		elide_slow_try_run(moment_slow, &moment);
+		elide_global_try_run(moment_global, &moment);
 }
 
 __cold void elide_moment_record(struct elide_thread *t, const struct elide_row *row,

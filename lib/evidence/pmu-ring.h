@@ -51,14 +51,14 @@ struct elide_pmu_load {
 _Static_assert(sizeof(struct elide_pmu_load) == 24, "no gaps");
 
 /**
- * struct elide_pmu_news - records that were in the ring.
+ * struct elide_pmu_counts - records that were in the ring.
  * @nr_samples:   samples
  * @nr_lost:      samples for which the ring had no room
  * @nr_throttles: times that the kernel stopped sampling, as there were too many samples
  * @nr_others:    records of other types, left out
  * @nr_damaged:   samples of another layout, and ends of the ring that make no sense
  */
-struct elide_pmu_news {
+struct elide_pmu_counts {
 	uint32_t nr_samples;
 	uint32_t nr_throttles;
 	uint32_t nr_others;
@@ -74,12 +74,12 @@ struct elide_pmu_news {
  * @head: position at which the kernel writes next; positions grow beyond @size
  * @newest: set to the last sample, if there is one
  * @sample_size: its size in bytes; a sample of another size counts as damaged
- * @news: set to the numbers of records
+ * @counts: set to the numbers of records
  *
  * Stops at a record whose size is impossible.
  */
 void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t head,
-			 void *newest, size_t sample_size, struct elide_pmu_news *news);
+			 void *newest, size_t sample_size, struct elide_pmu_counts *counts);
 
 #pragma GCC visibility pop
 

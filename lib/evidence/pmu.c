@@ -303,7 +303,7 @@ static const uint8_t *code_at(uint64_t pc)
 static uint32_t take(void *ring, void *newest, size_t size)
 {
 	struct perf_event_mmap_page *control = ring;
-	struct elide_pmu_news news = {0};
+	struct elide_pmu_counts counts = {0};
 	uint64_t head, tail;
 
 	if (!ring || taking)
@@ -315,13 +315,13 @@ static uint32_t take(void *ring, void *newest, size_t size)
 	tail = control->data_tail;
 	if (head != tail) {
 		elide_pmu_ring_read((char *)ring + PAGE_BYTES, PAGE_BYTES, tail, head, newest,
-				    size, &news);
+				    size, &counts);
 		/* Release: the kernel may write over what has been read. */
 		__atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 	}
 	barrier();
 	taking = false;
-	return news.nr_samples;
+	return counts.nr_samples;
 }
 
 bool elide_pmu_take(void *ring, unsigned int status, struct elide_pmu_abort *abort)

@@ -2,7 +2,7 @@
 /*
  * records.h - the records of sampled events in the data file: stacks, samples and blame.
  *
- * Equal ones are one record. They are found in slow paths only, on the stack of those: the unwinder
+ * Equal ones are one record. They are found in global-lock paths only, on the stack of those: the unwinder
  * needs 3 KB.
  */
 #ifndef ELIDE_RECORDS_H
@@ -42,7 +42,7 @@ struct elide_blame *evidence_blame_record(const struct elide_row *row, enum elid
  * @weight: events that it counts as
  * @cycles: that it took
  *
- * Atomic: a thread that has waited adds to its records outside of slow paths.
+ * Atomic: a thread that has waited adds to its records outside of global-lock paths.
  */
 void evidence_add_to_sample(struct elide_sample *s, uint64_t weight, uint64_t cycles);
 

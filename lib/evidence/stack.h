@@ -44,7 +44,7 @@ unsigned int elide_stack_emulated(uint64_t *frames, const unsigned long long *fr
  * @nr: its length; nothing is saved if it is 0
  * @exact: see struct elide_stack
  *
- * In a slow path. The objects that its frames lie in are registered, so that the report can turn
+ * In a global-lock path. The objects that its frames lie in are registered, so that the report can turn
  * them into names.
  *
  * Return: its number from 1; 0 if @nr is 0 or there is no room for it, which is counted.

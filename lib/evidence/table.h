@@ -2,7 +2,7 @@
 /*
  * table.h - records of the data file, by a hash of what each of them is about.
  *
- * Bounded hash tables in memory that a fork wipes. Used in slow paths only.
+ * Bounded hash tables in memory that a fork wipes. Used in global-lock paths only.
  */
 #ifndef ELIDE_TABLE_H
 #define ELIDE_TABLE_H

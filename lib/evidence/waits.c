@@ -35,7 +35,7 @@ static uint64_t weigh_wait(struct elide_thread *t, const struct elide_row *row)
 	return evidence_add_postponed(t, &row->contended, elide_evidence_weight(t, row->contended + 1));
 }
 
-static void wait_slow(void *arg)
+static void wait_global(void *arg)
 {
 	const struct wait *e = arg;
 	struct evidence_holder holder;
@@ -61,11 +61,11 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 		return;
 	evidence_contended(row->class_index);
 	e.weight = weigh_wait(t, row);
-	if (e.weight && evidence_sample(t, &row->contended, e.weight, wait_slow, &e))
+	if (e.weight && evidence_sample(t, &row->contended, e.weight, wait_global, &e))
 		w->weight = e.weight;
 }
 
-static void sleep_slow(void *arg)
+static void sleep_global(void *arg)
 {
 	const struct wait *e = arg;
 
@@ -85,11 +85,11 @@ void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct
 		return;
 	if (likely(!(e.weight = weigh_wait(t, row))))
 		return;
-	if (evidence_sample(t, &row->contended, e.weight, sleep_slow, &e))
+	if (evidence_sample(t, &row->contended, e.weight, sleep_global, &e))
 		w->weight = e.weight;
 }
 
-static void woken_slow(void *arg)
+static void woken_global(void *arg)
 {
 	const struct wait *e = arg;
 	struct evidence_holder holder = {.class_index = e->row->class_index};
@@ -113,11 +113,11 @@ __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker
 	if (!row->kind)
 		return;
 	/* If not now, the sample has its stack already; only who woke the thread stays unknown. */
-	evidence_sample_now(e.weight, woken_slow, &e);
+	evidence_sample_now(e.weight, woken_global, &e);
 	elide_evidence_waited(w, cycles);
 }
 
-static void reacquire_slow(void *arg)
+static void reacquire_global(void *arg)
 {
 	const struct wait *e = arg;
 	struct evidence_holder holder;
@@ -140,7 +140,7 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 		return;
 	if (likely(!(e.weight = w.weight = weigh_wait(t, row))))
 		return;
-	if (evidence_sample(t, &row->contended, e.weight, reacquire_slow, &e))
+	if (evidence_sample(t, &row->contended, e.weight, reacquire_global, &e))
 		elide_evidence_waited(&w, cycles);
 }
 
@@ -168,7 +168,7 @@ struct release {
 	uint64_t weight;
 };
 
-static void blocked_slow(void *arg)
+static void blocked_global(void *arg)
 {
 	const struct release *e = arg;
 	const struct elide_row *row;
@@ -193,5 +193,5 @@ __cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
 	e.weight = elide_evidence_weight(t, ++t->nr_blocked);
 	e.weight = evidence_add_postponed(t, &t->nr_blocked, e.weight);
 	if (e.weight && elide_registry_find(lock) != ELIDE_NONE)
-		evidence_sample(t, &t->nr_blocked, e.weight, blocked_slow, &e);
+		evidence_sample(t, &t->nr_blocked, e.weight, blocked_global, &e);
 }

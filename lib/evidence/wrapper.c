@@ -29,7 +29,8 @@
  * ngx_thread_mutex_create() 78 of 269, the largest; libuv's uv_mutex_init() 6 of 18, and
  * uv_mutex_init_recursive() 73 of 128; mariadbd's rw_pr_init() 14 of 50; libjvm's PlatformMutex() 7 of 12;
  * kyotocabinet's Mutex(Type) 100 of 187, the latest call. Of 61 functions in mariadbd that initialise
- * locks in the midst of other work 39 are larger or call later; their names do not speak of locks but for one.
+ * locks in the midst of other work 39 are larger or call later; their names do not speak of locks but for
+ * one.
  */
 #define THIN      128
 #define THIN_SIZE 320
@@ -231,7 +232,7 @@ static void learn_words(const void *site, uint64_t stack, uint64_t outer)
 }
 
 /*
- * The call that a lock is named after, without a slow path; NULL: something is not known yet. What
+ * The call that a lock is named after, without a global-lock path; NULL: something is not known yet. What
  * is taken for a return address is one if it is known as that of a call.
  */
 static const void *known_caller(const void *site, const void *stack)
@@ -255,7 +256,7 @@ static const void *known_caller(const void *site, const void *stack)
 }
 
 /* @arg: the call; it is replaced by the one that the lock is named after */
-static void wrapper_slow(void *arg)
+static void wrapper_global(void *arg)
 {
 	const bool emulated = elide_process.rtm == ELIDE_RTM_EMULATED;
 	const void **site = arg;
@@ -286,6 +287,6 @@ const void *elide_wrapper_caller(const void *site, const void *stack)
 	caller = known_caller(site, stack);
 	if (caller)
 		return caller;
-	elide_slow_run(wrapper_slow, &site);
+	elide_global_run(wrapper_global, &site);
 	return site;
 }

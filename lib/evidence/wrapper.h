@@ -22,10 +22,10 @@
  * Whether a call is in a wrapper is found out once for each call, from the symbols of its object:
  * a call in an object without symbols is in none. The stack is walked only for calls in wrappers,
  * and 15 times for each: then it is known where on the stack its return address is.
- * Both are slow paths.
+ * Both are global-lock paths.
  *
  * Return: @site, or the return address of the call of the outermost wrapper; @site also
- * where slow paths are refused.
+ * where global-lock paths are refused.
  */
 const void *elide_wrapper_caller(const void *site, const void *stack);
 

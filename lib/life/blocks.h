@@ -2,7 +2,7 @@
 /*
  * blocks.h - blocks of threads that no thread has.
  *
- * They are made several at a time in a slow path, with all that a thread needs which begins: its
+ * They are made several at a time in a global-lock path, with all that a thread needs which begins: its
  * record and its chunk of rows. A thread takes one, and leaves it, without waiting for another
  * thread.
  */
@@ -43,11 +43,11 @@ uint32_t elide_blocks_some(void);
 /**
  * elide_blocks_make() - make @nr further blocks.
  *
- * In a slow path. Return: their number, less if ELIDE_MAX_THREADS or the memory allows no more.
+ * In a global-lock path. Return: their number, less if ELIDE_MAX_THREADS or the memory allows no more.
  */
 uint32_t elide_blocks_make(uint32_t nr);
 
-/** elide_block_furnish() - give a block what a fork has taken from it. In a slow path. */
+/** elide_block_furnish() - give a block what a fork has taken from it. In a global-lock path. */
 void elide_block_furnish(struct elide_thread *t);
 
 /**

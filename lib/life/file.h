@@ -14,14 +14,14 @@
 /** elide_file_begin() - the process begins now. Return: the time, CLOCK_REALTIME, ns. */
 uint64_t elide_file_begin(void);
 
-/** elide_file_open() - make the file. In a slow path. Return: 0 or -errno: then nothing is counted. */
+/** elide_file_open() - make the file. In a global-lock path. Return: 0 or -errno: then nothing is counted. */
 int elide_file_open(enum elide_data_who who);
 
-/** elide_file_tell_end() - the process has come this far: the time into the header. In a slow path. */
+/** elide_file_tell_end() - the process has come this far: the time into the header. In a global-lock path. */
 void elide_file_tell_end(void);
 
 /**
- * elide_file_refresh_end() - the same, unless it was done just now. In a slow path.
+ * elide_file_refresh_end() - the same, unless it was done just now. In a global-lock path.
  *
  * So times can be told even if the process is killed after this.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fill.c - the slow path of a look-up: registration of locks, rows and calls.
+ * fill.c - the global-lock path of a look-up: registration of locks, rows and calls.
  *
- * Everything here runs outside transactions, and but for elide_call_get() in slow paths.
+ * Everything here runs outside transactions, and but for elide_call_get() in global-lock paths.
  */
 #include "../adapt/measure.h"
 #include "../base/syscalls.h"
@@ -171,7 +171,7 @@ static struct elide_call *fill(const struct look_up *l)
 	return call;
 }
 
-static void fill_slow(void *arg)
+static void fill_global(void *arg)
 {
 	struct look_up *l = arg;
 
@@ -180,7 +180,7 @@ static void fill_slow(void *arg)
 	test_point(fill_done);
 }
 
-/* Is an address in an object that is known, or in none? What a slow path would find out otherwise. */
+/* Is an address in an object that is known, or in none? What a global-lock path would find out otherwise. */
 static bool module_is_known(const void *address)
 {
 	bool in_object;
@@ -229,7 +229,7 @@ static bool needs_own_row(void)
 	       elide_gate_same_process();
 }
 
-/* Would a slow path, of 20,000 cycles, find no room for the call? Then it is counted. */
+/* Would a global-lock path, of 20,000 cycles, find no room for the call? Then it is counted. */
 static bool no_room(const struct elide_thread *t)
 {
 	if (!t->full)
@@ -258,8 +258,8 @@ __noinline struct elide_call *elide_call_get(const void *lock, const void *site,
 		elide_threads_ahead();
 		return l.call;
 	}
-	/* Under a filter nobody waits for another thread's slow path. */
-	if (unlikely(!elide_slow_run(fill_slow, &l)) && READ_ONCE(sys_forbidden) &&
+	/* Under a filter nobody waits for another thread's global-lock path. */
+	if (unlikely(!elide_global_run(fill_global, &l)) && READ_ONCE(sys_forbidden) &&
 	    elide_process.running && !elide_busy && elide_data)
 		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_FILTER], 1, __ATOMIC_RELAXED);
 	return l.call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fill.h - the slow path of a look-up.
+ * fill.h - the global-lock path of a look-up.
  */
 #ifndef ELIDE_FILL_H
 #define ELIDE_FILL_H
@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * elide_call_get() - elide_call_look(), and the slow path of it.
+ * elide_call_get() - elide_call_look(), and the global-lock path of it.
  *
  * Makes the thread's block, the lock's registration, the row and the call
  * as far as they are missing. Never inside a transaction.

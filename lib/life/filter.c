@@ -18,7 +18,7 @@
 #define CHUNKS 256
 #define THREADS 32
 
-static void filter_slow(void *change)
+static void filter_global(void *change)
 {
 	test_point(filter_entered);
 	test_point(filter_publish);
@@ -26,9 +26,9 @@ static void filter_slow(void *change)
 	test_point(filter_done);
 }
 
-static void in_slow_path(void (*change)(void))
+static void in_global_path(void (*change)(void))
 {
-	elide_slow_run(filter_slow, (void *)change);
+	elide_global_run(filter_global, (void *)change);
 }
 
 static void make_ready(void)
@@ -46,7 +46,7 @@ static void take_back(void)
 	elide_data_open_up();
 }
 
-/* The slow path itself has brought the file's time up to date. */
+/* The global-lock path itself has brought the file's time up to date. */
 static void nothing(void)
 {
 }
@@ -60,16 +60,16 @@ bool elide_filter_before(enum elide_filter what, struct elide_closed *was)
 	case ELIDE_FILTER_CALLS:
 		/* With another filter all is ready. */
 		if (!READ_ONCE(sys_forbidden))
-			in_slow_path(make_ready);
+			in_global_path(make_ready);
 		elide_gate_close();
 		break;
 	case ELIDE_FILTER_TSC:
-		in_slow_path(elide_finish);
+		in_global_path(elide_finish);
 		elide_process.running = false;
 		elide_thread_close(was);
 		break;
 	case ELIDE_FILTER_STRICT:
-		in_slow_path(nothing);
+		in_global_path(nothing);
 		elide_thread_close(was);
 	}
 	return true;
@@ -83,7 +83,7 @@ void elide_filter_after(enum elide_filter what, const struct elide_closed *was, 
 	case ELIDE_FILTER_CALLS:
 		elide_gate_open();
 		if (!READ_ONCE(sys_forbidden))
-			in_slow_path(take_back);
+			in_global_path(take_back);
 		break;
 	case ELIDE_FILTER_TSC:
 		elide_process.running = true;

@@ -2,7 +2,7 @@
 /* fork.c - see fork.h. */
 #include <errno.h>
 
-#include "../adapt/epoch.h"
+#include "../adapt/trial.h"
 #include "../adapt/learned.h"
 #include "../base/syscalls.h"
 #include "../check/misuse.h"

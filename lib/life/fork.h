@@ -3,9 +3,9 @@
  * fork.h - what becomes of the engine in a forked child.
  *
  * The memory of state/wiped.h is zero in the child: so the child knows that it is one (state/gate.c), its
- * thread finds no call and no block that is ready, and comes to a slow path. In the first one the child
- * forgets what was the parent's, and opens a data file of its own. The thread may release what it has locked
- * as the parent's: state/tid.h.
+ * thread finds no call and no block that is ready, and comes to a global-lock path. In the first one the
+ * child forgets what was the parent's, and opens a data file of its own. The thread may release what it has
+ * locked as the parent's: state/tid.h.
  */
 #ifndef ELIDE_FORK_H
 #define ELIDE_FORK_H
@@ -23,7 +23,7 @@
 void elide_forked(void);
 
 /**
- * elide_child_start() - first slow path of a forked child: nothing of the parent's file may be used.
+ * elide_child_start() - first global-lock path of a forked child: nothing of the parent's file may be used.
  *
  * Return: 0; an error number below 0: the child counts nothing.
  */

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/** elide_inspect_fill() - say where the tables of this process are; in a slow path. */
+/** elide_inspect_fill() - say where the tables of this process are; in a global-lock path. */
 void elide_inspect_fill(struct elide_inspect *to);
 
 #pragma GCC visibility pop

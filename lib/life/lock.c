@@ -28,7 +28,7 @@ struct new_lock {
 	bool shared;
 };
 
-static void new_slow(void *arg)
+static void new_global(void *arg)
 {
 	const struct new_lock *new = arg;
 
@@ -48,7 +48,7 @@ static void lock_new(const void *lock, enum elide_kind kind, const void *site, c
 	    elide_registry_add_known(lock, kind, new.site, true, shared) != ELIDE_NONE)
 		return;
 	if (likely(!elide_class_refused(lock, kind, shared))) {
-		elide_slow_run(new_slow, &new);
+		elide_global_run(new_global, &new);
 		return;
 	}
 	/* Nor is it of the class of a lock that was there before. */
@@ -88,8 +88,8 @@ void elide_lock_new_from(const void *lock, enum elide_kind kind, const void *sit
 	if (unlikely(!elide_process.running || elide_busy))
 		return;
 	test_point(new_begin);
-	if (likely(!elide_self_quick->open) &&
-	    elide_lock_renew(elide_self_quick, lock, kind, site, shared))
+	if (likely(!elide_self_fast->open) &&
+	    elide_lock_renew(elide_self_fast, lock, kind, site, shared))
 		return;
 	/* Of a lock at the same address the class may be another now. */
 	if (unlikely(elide_registry_full()) && elide_gate_same_process() &&

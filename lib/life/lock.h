@@ -49,8 +49,9 @@ void elide_lock_count(struct elide_thread *t);
 void elide_lock_count_more(struct elide_thread *t, uint32_t class_index);
 
 /**
- * elide_lock_renew() - the usual elide_lock_new(): where the same call has initialised one that was destroyed.
- * @t: elide_self_quick, in no section
+ * elide_lock_renew() - the usual elide_lock_new(): where the same call has initialised one that was
+ * destroyed.
+ * @t: elide_self_fast, in no section
  *
  * No call in a wrapper is one that locks are named after, and none is remembered in elide_inits.
  *
@@ -61,7 +62,7 @@ static __always_inline_fn bool elide_lock_renew(struct elide_thread *t, const vo
 {
 	uint64_t class_index = elide_class_by_site(kind, site, shared);
 
-	/* The child of a fork has another process's registry until its first slow path. */
+	/* The child of a fork has another process's registry until its first global-lock path. */
 	if (unlikely(class_index > ELIDE_INIT_CLASS) || unlikely(!t->ready || elide_process.order) ||
 	    unlikely(!elide_table_renew(elide_word(lock, class_index))))
 		return false;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../adapt/crowd.h"
-#include "../adapt/epoch.h"
+#include "../adapt/trial.h"
 #include "../adapt/learned.h"
 #include "../base/log.h"
 #include "../base/own-stack.h"
@@ -46,7 +46,7 @@ static int make_ready(void)
 	return elide_file_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_ALONE);
 }
 
-static int begin_slow_path(void)
+static int begin_global_path(void)
 {
 	int err = make_ready();
 
@@ -63,7 +63,7 @@ static __noinline void log_off(const char *why)
 	elide_log("elision switched off: %s", why);
 }
 
-static void off_slow(void *why)
+static void off_global(void *why)
 {
 	test_point(off_entered);
 	test_point(off_publish);
@@ -81,7 +81,7 @@ __cold void elide_disable(const char *why)
 	if (!elide_data)
 		return log_off(why);
 	elide_evidence_event(ELIDE_EVENT_OFF, NULL, NULL, NULL, NULL);
-	elide_slow_run(off_slow, (void *)why);
+	elide_global_run(off_global, (void *)why);
 }
 
 static bool is_set(const char *setting)
@@ -130,7 +130,7 @@ void elide_start(bool secure)
 	elide_ending_start();
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
-	if (elide_gate_start(begin_slow_path) || adapt_start(nr_classes) || crowd_start() ||
+	if (elide_gate_start(begin_global_path) || adapt_start(nr_classes) || crowd_start() ||
 	    elide_registry_start(elide_tunables.max_locks, ELIDE_MAX_CLASSES)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
 		elide_enabled = elide_adapts = false;
@@ -158,7 +158,7 @@ void elide_start(bool secure)
 	elide_process.running = true;
 }
 
-static void keep_slow(void *arg)
+static void keep_global(void *arg)
 {
 	test_point(keep_entered);
 	test_point(keep_publish);
@@ -190,11 +190,11 @@ void elide_unfinish(void)
 
 void elide_keep_file(void)
 {
-	elide_slow_run(keep_slow, NULL);
+	elide_global_run(keep_global, NULL);
 }
 
 /* @own_file: is set if the process has a data file of its own */
-static void stop_slow(void *own_file)
+static void stop_global(void *own_file)
 {
 	bool *own = own_file;
 
@@ -215,7 +215,7 @@ static void stop_slow(void *own_file)
 	test_point(stop_done);
 }
 
-/* Not in a slow path, as it writes files and waits for a child. */
+/* Not in a global-lock path, as it writes files and waits for a child. */
 static void write_last(void *unused)
 {
 	adapt_learned_write();
@@ -231,7 +231,7 @@ void elide_stop(void)
 
 	/* The names of the data file and of the report are handled. */
 	rtmgrind_time_stops();
-	elide_slow_run_unready(stop_slow, &own_file);
+	elide_global_run_unready(stop_global, &own_file);
 	if (own_file && (*elide_tunables.report || adapt_learned_gathered()))
 		elide_on_new_stack(write_last, NULL);
 	rtmgrind_time_goes_on();

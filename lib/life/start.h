@@ -22,7 +22,7 @@ void elide_stop(void);
 
 /**
  * elide_finish() - the process is about to lose the time-stamp counter: as elide_stop(), but that the
- * process goes on, and its exit is not noticed. In a slow path.
+ * process goes on, and its exit is not noticed. In a global-lock path.
  */
 void elide_finish(void);
 

@@ -2,7 +2,7 @@
 /*
  * threads.c - birth and end of threads: whose block it is, and what a thread leaves behind.
  *
- * Everything here runs in slow paths, outside transactions.
+ * Everything here runs in global-lock paths, outside transactions.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,10 +32,11 @@
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
 /*
- * Before further blocks are made, MAX_LOOKS blocks are tested for a thread that has ended. Each search that finds
- * none halves the number of the next one, down to MIN_LOOKS. A search that finds one sets it back to MAX_LOOKS.
- * Where ELIDE_MAX_THREADS allows no further blocks it is always MAX_LOOKS. So up to a quarter of all blocks may
- * belong to threads that have ended. Both numbers are chosen here: a test takes two cache misses.
+ * Before further blocks are made, MAX_LOOKS blocks are tested for a thread that has ended. Each search that
+ * finds none halves the number of the next one, down to MIN_LOOKS. A search that finds one sets it back to
+ * MAX_LOOKS. Where ELIDE_MAX_THREADS allows no further blocks it is always MAX_LOOKS. So up to a quarter of
+ * all blocks may belong to threads that have ended. Both numbers are chosen here: a test takes two cache
+ * misses.
  */
 #define MAX_LOOKS 64
 #define MIN_LOOKS 4
@@ -74,7 +75,7 @@ static bool has_ended(const struct elide_thread *t, uint32_t tid)
 }
 
 /*
- * The thread @tid has ended: its block, with what it counted, goes to the next one. In a slow
+ * The thread @tid has ended: its block, with what it counted, goes to the next one. In a global-lock
  * path or not: several threads may have found out, of which one goes on.
  */
 static bool thread_end(struct elide_thread *t, uint32_t tid)
@@ -106,7 +107,7 @@ static bool end_if_ended(struct elide_thread *t)
 	return tid && has_ended(t, tid) && thread_end(t, tid);
 }
 
-/* Look for blocks whose threads have ended, in a slow path or not. Return: was one found? */
+/* Look for blocks whose threads have ended, in a global-lock path or not. Return: was one found? */
 static bool find_ended(void)
 {
 	uint32_t nr = elide_blocks_full() ? MAX_LOOKS : READ_ONCE(nr_looks), nr_calls = 0;
@@ -208,7 +209,6 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	t->no_adapt.countdown = 1;
 	t->time_weight = 0;
 	t->halted = elide_halted();
-	t->queue = NULL;
 	adapt_thread_begin(t);
 	t->outer = NULL;
 	if (elide_process.rtm == ELIDE_RTM_EMULATED)
@@ -237,12 +237,12 @@ static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 {
 	thread_init(t, tid);
 	elide_refused = (struct elide_refused){0};
-	elide_self = elide_self_quick = t;
+	elide_self = elide_self_fast = t;
 	return t;
 }
 
 /*
- * Have blocks that no thread has: those of threads that have ended, else further ones. In a slow
+ * Have blocks that no thread has: those of threads that have ended, else further ones. In a global-lock
  * path, which the next threads need not wait for: there are to be some.
  */
 static void have_blocks(void)
@@ -268,7 +268,7 @@ struct elide_thread *elide_thread_get(void)
 		return t;
 	}
 	have_blocks();
-	/* Threads that begin outside of slow paths may take all that there are. */
+	/* Threads that begin outside of global-lock paths may take all that there are. */
 	do
 		t = elide_block_pop();
 	while (!t && (elide_blocks_make(1) || find_ended()));
@@ -294,7 +294,7 @@ struct elide_thread *elide_thread_own(void)
 	return begin(t, tid);
 }
 
-static void ahead_slow(void *unused)
+static void ahead_global(void *unused)
 {
 	test_point(ahead_entered);
 	test_point(ahead_publish);
@@ -306,7 +306,7 @@ static void ahead_slow(void *unused)
 void elide_threads_ahead(void)
 {
 	if (unlikely(READ_ONCE(few_left)))
-		elide_slow_try_run(ahead_slow, NULL);
+		elide_global_try_run(ahead_global, NULL);
 }
 
 bool elide_thread_refused(void)

@@ -8,7 +8,7 @@
 #include "../state/settings.h"
 #include "unload.h"
 
-static void unloaded_slow(void *arg)
+static void unloaded_global(void *arg)
 {
 	test_point(unload_entered);
 	elide_modules_unloaded();
@@ -18,6 +18,6 @@ static void unloaded_slow(void *arg)
 void elide_unloaded(void)
 {
 	if (elide_process.running && !elide_modules_are_there() &&
-	    !elide_slow_try_run(unloaded_slow, NULL))
+	    !elide_global_try_run(unloaded_global, NULL))
 		elide_modules_unloaded_later();
 }

@@ -10,7 +10,7 @@
 /**
  * elide_unloaded() - dlclose() has returned: forget what is known of objects that are no longer there.
  *
- * Outside of elided sections. A slow path only if there are such objects.
+ * Outside of elided sections. A global-lock path only if there are such objects.
  */
 void elide_unloaded(void);
 

@@ -18,7 +18,7 @@
  *   -------  -----------------------------------------------  ---------------------------
  *   behind   the one before it has left and made it the first  first
  *   behind   it is the next of another processor than the      first
- *            first, whose own may be taken
+ *            first, whose own may be busy
  *   behind   a reader before it was admitted, and it reads      waits for the lock
  *   first    CROWD_POLL_MIN later, then ever later up to        waits for the lock if that was
  *            CROWD_POLL_MAX, it looks CROWD_LOOKS times          free each time, or free once and
@@ -36,39 +36,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Time between two looks of the first parked thread at the lock, ns: it doubles while the lock is
- * held. To wake up for one takes 5 to 10 us of a processor (two switches of context and 8 looks): at
- * most a tenth of the shorter time, and 2 % of the longer one, on two processors at most.
- */
-#define CROWD_POLL_MIN 100000u
-#define CROWD_POLL_MAX 500000u
+#include "numbers.h"
 
-/*
- * Looks at the lock in about 2 us. It is idle if it is free in all of them: short sections leave it
- * free in between. More threads can make use of it if none waits in any look, and it is free in one.
- */
-#define CROWD_LOOKS 8
-
-/*
- * A place whose thread was to leave it this long ago, ns, is free: a signal handler has jumped out of
- * the call, or the thread was cancelled in it. 1 s is longer than a processor is kept from a thread.
- */
-#define CROWD_LOST 1000000000ull
-
-/*
- * The longest time that a thread is parked at a lock, ns; then it waits for it like any other. Chosen:
- * no thread starves, and of 1,000 parked ones one comes each 0.1 ms. With test points 0.2 ms, so that
- * many leave because of it.
- */
+/* With test points shorter, so that many leave because of it; a test may have another one, too. */
 #ifdef ELIDE_TEST_POINTS
-#define CROWD_PARKED 200000ull
-#elif !defined(CROWD_PARKED) /* a test may have another one */
-#define CROWD_PARKED 100000000ull
+#define CROWD_PARKED (CROWD_PARKED_MAX / 500)
+#elif !defined(CROWD_PARKED)
+#define CROWD_PARKED CROWD_PARKED_MAX
 #endif
-
-/* GCR-NUMA: the parked threads of one socket leave first, for this time, ns, then those of the next. */
-#define CROWD_SOCKET 5000000ull
 
 /**
  * struct policy_parked - a parked thread that has just woken up, or is about to sleep.

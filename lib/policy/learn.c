@@ -2,7 +2,7 @@
 /*
  * learn.c - the adaptive policy's decisions.
  *
- * question.c chooses the challenges, span.c how long their epochs are, judge.c says who is better, and
+ * question.c chooses the challenges, length.c how long their trials are, judge.c says who is better, and
  * probe.c has what becomes of sites that cannot be elided. Must never look at a clock, a lock word or
  * anything but its arguments.
  */
@@ -11,120 +11,57 @@
 #include "learn.h"
 #include "probe.h"
 #include "question.h"
-#include "span.h"
+#include "length.h"
 
-/*
- * The numbers here were chosen by runs of the tuned workloads of tests/policy/suite on 1, 4 and 16
- * emulated cores, at 1 GHz; tests/policy/notes.md has what was compared. Where a comment derives a
- * number, that is its source. None was measured on a processor with RTM.
- */
-
-/*
- * Time between two challenges, ns. It doubles from PERIOD_MIN. Where nothing is elided only a
- * challenge shows whether eliding pays by now: it grows to PERIOD_REAL if threads wait for the
- * locks, else to PERIOD_MAX. Where sections are elided a change shows in the rate, and a challenge
- * costs time: by what it has cost the time grows to PERIOD_DEAR.
- */
-#define PERIOD_MIN  (500 * LEARN_US)
-#define PERIOD_REAL (8000 * LEARN_US)
-#define PERIOD_MAX  (32000 * LEARN_US)
-#define PERIOD_DEAR (256000 * LEARN_US)
-
-/*
- * The bound where nothing can be elided. A challenge with the arm "restrict" lasts 75 ms where there are
- * many more threads than processors, and what it asks changes seldom but by a change of the rate.
- */
-#define PERIOD_CROWDS (4000000 * LEARN_US)
-
-/*
- * A lost challenge has cost time. The next one comes after COST_SHARE times that time, so that
- * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time,
- * twice as much if the challenger was below LEARN_FIRST_LOSES; but not later than PERIOD_DEAR.
- */
-#define COST_SHARE 200
-#define COST_FIRST 10
-
-/*
- * Logarithm of the ratio of rates; -1 is a factor of 0.37. After a challenger that is worse, if no
- * candidate is left, COST_SHARE holds in the first rotation, too.
- */
-#define FAR_BEHIND (-1.0)
-
-/*
- * A win whose mean logarithm is above this (10 %), by its standard error, begins the rotation of
- * challenges anew.
- */
-#define CHANGES 0.1
-
-/*
- * The class has changed when the mean of about four epochs is further from the mean rate than
- * DEPARTS (a logarithm: 22 % more or 18 % less), and than DEPARTS_NOISES times the noise of one
- * epoch, in DEPARTS_TIMES epochs in a row. The noise of a mean of four epochs is about half of that
- * of one, so 1.6 of the latter are about three of the former.
- */
-#define DEPARTS        0.2
-#define DEPARTS_NOISES 1.6
-#define DEPARTS_TIMES  3
-
-/*
- * Threads that begin to use a class later than this after it was first used come to another load than an
- * earlier process may have known.
- */
-#define LATER (64000 * LEARN_US)
-
-/*
- * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
- * locking is trusted, and the next challenge comes after KNOWN_PERIOD to PERIOD_REAL ns. Chosen so that
- * a phase change is found within 10 ms. ASKED_ALL is behind the end of the longest rotation; more
- * aborts or waits than EVENTS_MAX for 1000 sections make no difference.
- */
-#define KNOWN_SURE   900
-#define KNOWN_PERIOD (4000 * LEARN_US)
-#define EVENTS_MAX   100000
-#define ASKED_ALL    (POLICY_NR_ARMS * (1 + LEARN_SITES))
+/* The incumbent that an earlier process had, as far as the class may have it here. */
+static void begin_as(struct learn_class *c, enum policy_arm_name arm)
+{
+	c->few = arm == POLICY_ARM_restrict && c->crowds;
+	c->arm = policy_arm_locks(arm) || c->only_locks ? POLICY_ARM_real : arm;
+}
 
 void learn_start(struct learn_class *c, bool only_locks, bool crowds)
 {
 	*c = (struct learn_class){
-		.arm = only_locks ? POLICY_ARM_real : POLICY_ARM_keen,
 		.only_locks = only_locks,
 		.crowds = crowds,
-		.target = LEARN_ALL,
-		.likely = POLICY_ARM_keen,
-		.period = PERIOD_MIN,
-		.stretch = 1,
+		.elide.period = PERIOD_MIN,
+		.crowd.period = PERIOD_DEAR,
 	};
+	begin_as(c, POLICY_ARM_keen);
 }
 
 void learn_begin_with(struct learn_class *c, const struct learn_known *known)
 {
 	c->known = true;
-	c->arm = learn_may_have(c, known->arm);
-	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
+	begin_as(c, known->arm);
+	c->asked = known->asked == LEARN_ASKED_ALL ? LEARN_ROUND : known->asked;
 	c->confidence = known->confidence < 1000 ? known->confidence : 0;
-	c->aborts = (known->aborts < EVENTS_MAX ? known->aborts : EVENTS_MAX) / 1000.0;
-	c->waits = (known->waits < EVENTS_MAX ? known->waits : EVENTS_MAX) / 1000.0;
+	/* More than one for each section make no difference. */
+	c->aborts = known->aborts < 1000 ? PER_MILLE(known->aborts) : 1;
+	c->waits = known->waits < 1000 ? PER_MILLE(known->waits) : 1;
 	if (known->period > PERIOD_MIN)
-		c->period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
+		c->elide.period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
 	c->due = known->due < PERIOD_REAL ? known->due : PERIOD_REAL;
 }
 
 void learn_keep(const struct learn_class *c, struct learn_known *known)
 {
+	const struct learn_timer *timer = c->only_locks ? &c->crowd : &c->elide;
 	/* A challenge that is not over is made again. */
 	uint32_t asked = c->phase == LEARN_HOLD || !c->asked ? c->asked : c->asked - 1;
 
 	*known = (struct learn_known){
-		.arm = c->arm,
-		.asked = asked >= learn_rotation(c) ? LEARN_ASKED_ALL : asked,
+		.arm = c->few && policy_arm_locks(c->arm) ? POLICY_ARM_restrict : c->arm,
+		.asked = asked >= LEARN_ROUND ? LEARN_ASKED_ALL : asked,
 		.confidence = c->confidence,
 		.period = PERIOD_MIN,
-		.aborts = c->aborts < EVENTS_MAX / 1000 ? c->aborts * 1000 : EVENTS_MAX,
-		.waits = c->waits < EVENTS_MAX / 1000 ? c->waits * 1000 : EVENTS_MAX,
+		.aborts = c->aborts < 1 ? c->aborts * 1000 : 1000,
+		.waits = c->waits < 1 ? c->waits * 1000 : 1000,
 	};
 	if (c->confidence >= KNOWN_SURE)
-		known->period = c->period < KNOWN_PERIOD ? KNOWN_PERIOD :
-				c->period < PERIOD_REAL ? c->period : PERIOD_REAL;
+		known->period = timer->period < PROBE_MAX ? PROBE_MAX :
+				timer->period < PERIOD_REAL ? timer->period : PERIOD_REAL;
 	known->due = known->asked == LEARN_ASKED_ALL ? known->period : 0;
 }
 
@@ -132,33 +69,43 @@ uint64_t learn_waited(const struct learn_class *c, uint64_t now)
 {
 	if (!c->known || !c->starts_from)
 		return 0;
-	if (c->phase != LEARN_HOLD || c->next_at <= now)
+	if (c->phase != LEARN_HOLD || c->elide.at <= now)
 		return c->due;
-	return c->next_at - now < c->due ? c->due - (c->next_at - now) : 0;
+	return c->elide.at - now < c->due ? c->due - (c->elide.at - now) : 0;
 }
 
 unsigned int learn_site(struct learn_class *c)
 {
-	if (c->nr_sites == LEARN_SITES)
-		return LEARN_SITES - 1;
-	c->sites[c->nr_sites].arm = c->arm;
-	return c->nr_sites++;
+	return c->nr_sites < LEARN_SITES ? c->nr_sites++ : LEARN_SITES - 1;
 }
 
-enum policy_arm_name learn_may_have(const struct learn_class *c, enum policy_arm_name arm)
+static enum policy_arm_name arm_of(const struct learn_class *c, unsigned int site,
+				   enum policy_arm_name arm, bool few)
 {
-	if ((c->only_locks && !policy_arm_locks(arm)) || (!c->crowds && arm == POLICY_ARM_restrict))
-		return POLICY_ARM_real;
-	return arm;
+	if (!policy_arm_locks(arm) && !c->sites[site].unelidable)
+		return arm;
+	return few ? POLICY_ARM_restrict : POLICY_ARM_real;
 }
 
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 {
-	bool challenged = c->phase == LEARN_CHALLENGER &&
-			  (c->target == LEARN_ALL || c->target == site);
-	enum policy_arm_name arm = challenged ? c->challenger : c->sites[site].arm;
+	if (c->phase != LEARN_CHALLENGER)
+		return arm_of(c, site, c->arm, c->few);
+	return c->question == LEARN_CROWD ? arm_of(c, site, c->arm, !c->few) :
+					    arm_of(c, site, c->challenger, c->few);
+}
 
-	return c->sites[site].unelidable && !policy_arm_locks(arm) ? POLICY_ARM_real : arm;
+enum policy_arm_name learn_settled(const struct learn_class *c, unsigned int site)
+{
+	return arm_of(c, site, c->arm, c->few);
+}
+
+bool learn_elides(const struct learn_class *c)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (!policy_arm_locks(learn_arm(c, i)))
+			return true;
+	return false;
 }
 
 static void hold(struct learn_class *c)
@@ -168,20 +115,30 @@ static void hold(struct learn_class *c)
 	c->rested = false;
 }
 
+/* The rate is another one from now on. */
+static void measure_anew(struct learn_class *c)
+{
+	c->nr_rates = 0;
+	c->noise = 0;
+}
+
+static void rotate_anew(struct learn_class *c, uint64_t now)
+{
+	c->known = false;
+	c->asked = 0;
+	c->elide = (struct learn_timer){.at = now, .period = PERIOD_MIN};
+	measure_anew(c);
+}
+
 void learn_anew(struct learn_class *c, uint64_t now)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
 		if (c->sites[i].unelidable) {
-			c->sites[i].wait = LEARN_PROBE_MIN;
+			c->sites[i].wait = PERIOD_MIN;
 			c->sites[i].probe_at = now;
 		}
-	c->known = false;
-	c->asked = 0;
-	c->far_behind = 0;
-	c->period = PERIOD_MIN;
-	c->next_at = now;
-	c->nr_rates = 0;
-	c->noise = 0;
+	rotate_anew(c, now);
+	c->crowd = (struct learn_timer){.at = now, .period = PERIOD_DEAR};
 }
 
 /*
@@ -197,15 +154,15 @@ static void begin(struct learn_class *c, uint64_t now)
 	for (unsigned int i = 0; i < c->nr_sites; i++)
 		if (c->sites[i].unelidable && c->sites[i].probe_at == LEARN_PROBE_UNSET)
 			c->sites[i].probe_at = now + c->sites[i].wait;
-	c->next_at = now + c->due;
-	c->nr_rates = 0;
-	c->noise = 0;
+	c->elide.at = c->crowd.at = now + c->due;
+	measure_anew(c);
 }
 
 void learn_inherit(struct learn_class *c, const struct learn_class *from)
 {
 	learn_start(c, from->only_locks, from->crowds);
 	c->arm = from->arm;
+	c->few = from->few;
 	c->nr_sites = from->nr_sites;
 	for (unsigned int i = 0; i < from->nr_sites; i++)
 		c->sites[i] = from->sites[i];
@@ -213,176 +170,112 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from)
 
 static void challenge(struct learn_class *c)
 {
-	if (!learn_ask(c))
-		return;
 	c->phase = LEARN_INCUMBENT;
 	c->half = false;
 	c->pairs = 0;
-	learn_span_start(c);
-	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
+	c->length = 0;
+	c->sum = c->squares = c->cost = 0;
 }
 
-/* Bound of the time between challenges, ns, without regard to what they cost. */
-static uint64_t longest(const struct learn_class *c)
+static struct learn_timer *timer_of(struct learn_class *c)
 {
-	return policy_arm_locks(c->arm) && c->waits >= LEARN_WAITS_MATTER && !c->only_locks ?
-		       PERIOD_REAL : PERIOD_MAX;
+	return c->question == LEARN_CROWD ? &c->crowd : &c->elide;
+}
+
+/* Bound of the time between challenges of a question, ns, without regard to what they cost. */
+static uint64_t longest(const struct learn_class *c, enum learn_question question)
+{
+	if (question == LEARN_CROWD)
+		return CROWD_PERIOD_MAX;
+	return policy_arm_locks(c->arm) && c->waits >= PER_MILLE(MATTERS) ? PERIOD_REAL : PERIOD_MAX;
 }
 
 /* Bound of the time to the next challenge, ns, in any case. */
-static uint64_t furthest(const struct learn_class *c)
+static uint64_t furthest(const struct learn_class *c, enum learn_question question)
 {
-	if (c->only_locks)
-		return PERIOD_CROWDS;
-	return policy_arm_locks(c->arm) ? longest(c) : PERIOD_DEAR;
+	return question == LEARN_CROWD || policy_arm_locks(c->arm) ? longest(c, question) : PERIOD_DEAR;
 }
 
-static void take_over(struct learn_class *c, double mean, double error, const struct learn_epoch *e)
+static void take_over(struct learn_class *c, double mean, double error, uint64_t now)
 {
-	uint64_t now = e->now, wait;
-	bool principal = learn_is_principal(c);
+	struct learn_timer *timer = timer_of(c);
 
-	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if (c->target == LEARN_ALL || c->target == i)
-			c->sites[i].arm = c->challenger;
-	if (principal && c->challenger == POLICY_ARM_real) {
-		c->likely = c->arm;
-		c->likely_mean = -mean;
-	}
-	if (c->target == LEARN_ALL)
+	if (c->question == LEARN_CROWD) {
+		c->few = !c->few;
+		measure_anew(c);
+	} else {
 		c->arm = c->challenger;
-	if (principal || mean - error > CHANGES)
-		learn_anew(c, now);
-	/* Candidate 0 is the arm that has just lost: go on with the next one. */
-	if (principal)
-		c->asked = 1;
-	wait = c->period;
-	/* No other is left where nothing can be elided, and the same pairs would not say more. */
-	if (c->only_locks) {
-		c->asked = ASKED_ALL;
-		if (wait < COST_FIRST * 2 * c->pairs * e->whole)
-			wait = COST_FIRST * 2 * c->pairs * e->whole;
+		if (c->question == LEARN_WHETHER || mean - error > PER_MILLE(CHANGES))
+			rotate_anew(c, now);
+		/* Candidate 0 is the arm that has just lost: go on with the next one. */
+		if (c->question == LEARN_WHETHER)
+			c->asked = 1;
 	}
-	c->next_at = now + (wait < PERIOD_DEAR ? wait : PERIOD_DEAR);
+	timer->at = now + timer->period;
 }
 
-/*
- * Sections are elided, the challenger was far worse, and no candidate is left in the rotation. In
- * such a challenge threads stand in line for the lock, and still do when it is over; and a change
- * that would make locking better mostly shows in the rate.
- */
-static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
+/* A challenge is lost. Candidates that are left in a round follow at once. */
+static void lost(struct learn_class *c, uint64_t now)
 {
-	return !policy_arm_locks(c->arm) && mean < FAR_BEHIND && learn_asked_all(c);
-}
+	struct learn_timer *timer = timer_of(c);
+	uint64_t wait = timer->period, most = furthest(c, c->question);
 
-/* Locking has won against another arm: which one is the likeliest to win the next time? */
-static void rank(struct learn_class *c, double mean)
-{
-	if (!learn_is_principal(c) || c->arm != POLICY_ARM_real)
+	if (c->question != LEARN_CROWD && !learn_asked_all(c)) {
+		timer->at = now;
 		return;
-	if (c->challenger != c->likely && mean <= c->likely_mean)
-		return;
-	c->likely = c->challenger;
-	c->likely_mean = mean;
-}
-
-/* Is the first rotation over? Without RTM it has one candidate. */
-static bool is_over(const struct learn_class *c)
-{
-	return c->asked >= learn_rotation(c) || (c->only_locks && learn_asked_all(c));
-}
-
-/* A challenge is lost: when is the next one? Candidates that are left in a rotation come sooner. */
-static void lost(struct learn_class *c, double mean, uint64_t now)
-{
-	double pays = COST_FIRST * c->cost;
-	uint64_t wait = 0;
-
-	rank(c, mean);
-	if (mean < LEARN_FIRST_LOSES) {
-		pays *= 2;
-		if (c->target == LEARN_ALL)
-			c->far_behind |= 1u << c->challenger;
 	}
-	if (is_over(c) || is_hardly_worth_asking(c, mean)) {
-		pays = COST_SHARE * c->cost;
-		wait = c->period;
-		if (c->period < longest(c))
-			c->period *= 2;
-	}
-	if (wait < pays)
-		wait = pays < furthest(c) ? pays : furthest(c);
-	c->next_at = now + (wait < furthest(c) ? wait : furthest(c));
+	if (timer->period < longest(c, c->question))
+		timer->period *= 2;
+	if (wait < COST_SHARE * c->cost)
+		wait = COST_SHARE * c->cost < most ? COST_SHARE * c->cost : most;
+	timer->at = now + (wait < most ? wait : most);
 }
 
-/*
- * Locking is the incumbent, and its epochs in the challenge are slower than those between
- * challenges, because the threads that the challenger has let run at the same time stand in a
- * convoy then. A challenger that does not reach the rate between challenges is no gain.
- */
-static bool is_disturbed(const struct learn_class *c)
-{
-	return learn_is_principal(c) && policy_arm_locks(c->arm) && c->nr_rates >= LEARN_NOISE_KNOWN &&
-	       c->reached < c->weights * c->rate * (1 + LEARN_MARGIN);
-}
-
-/* For later processes: how sure is it on which side of eliding and locking the class is? */
-static void note(struct learn_class *c, const struct learn_decision *d)
-{
-	c->decided = true;
-	if (d->target == LEARN_ALL && policy_arm_locks(d->arm) != policy_arm_locks(d->before))
-		c->confidence = d->confidence;
-}
-
-/* A pair of epochs is over. */
+/* A pair of trials is over. */
 static struct learn_decision compare(struct learn_class *c, double challenger, double incumbent,
-				     const struct learn_epoch *e)
+				     const struct learn_trial *e)
 {
 	struct learn_decision d = {0};
-	double log = learn_log_ratio(challenger, incumbent), weight = learn_weight(c, e->length), mean, error;
+	double log = learn_log_ratio(challenger, incumbent), mean, error;
 	enum learn_verdict outcome;
 
 	c->pairs++;
-	c->weights += weight;
-	c->reached += weight * challenger;
-	c->sum += weight * log;
-	c->squares += weight * log * log;
+	c->sum += log;
+	c->squares += log * log;
 	c->cost -= log * e->whole;
-	mean = c->sum / c->weights;
+	mean = c->sum / c->pairs;
 	error = learn_error(c);
 	outcome = learn_judge(c, mean, error);
-	if (outcome == LEARN_WINS && is_disturbed(c))
-		outcome = LEARN_LOSES;
-	if (outcome == LEARN_UNCLEAR) {
-		learn_span_next(c);
+	if (outcome == LEARN_UNCLEAR)
 		return d;
-	}
 	d = (struct learn_decision){
 		.made = true,
 		.won = outcome == LEARN_WINS,
-		.target = c->target,
+		.target = LEARN_ALL,
 		.arm = c->challenger,
-		.before = c->target == LEARN_ALL ? c->arm : c->sites[c->target].arm,
+		.before = c->question == LEARN_CROWD && c->few ? POLICY_ARM_restrict : c->arm,
 		.pairs = c->pairs,
 		.ratio = mean * 1000,
 		.confidence = learn_confidence((mean < 0 ? -mean : mean) / error),
 	};
 	learn_keep_noise(c);
 	if (outcome == LEARN_WINS)
-		take_over(c, mean, error, e);
+		take_over(c, mean, error, e->now);
 	else
-		lost(c, mean, e->now);
+		lost(c, e->now);
 	hold(c);
-	note(c, &d);
+	/* For later processes: how sure is it on which side of eliding and locking the class is? */
+	c->decided = true;
+	if (c->question == LEARN_WHETHER)
+		c->confidence = d.confidence;
 	return d;
 }
 
 /*
- * An epoch of a challenge is over. The next pair begins with the arm that this one ends with, so
+ * A trial of a challenge is over. The next pair begins with the arm that this one ends with, so
  * the order of the two is reversed from pair to pair, and threads change arms half as often.
  */
-static struct learn_decision step(struct learn_class *c, const struct learn_epoch *e, double rate)
+static struct learn_decision step(struct learn_class *c, const struct learn_trial *e, double rate)
 {
 	struct learn_decision d = {0};
 	bool challenger = c->phase == LEARN_CHALLENGER;
@@ -400,11 +293,13 @@ static struct learn_decision step(struct learn_class *c, const struct learn_epoc
 	return d;
 }
 
-/* An epoch between challenges is over: has the incumbent's rate changed for good? */
-static bool departs(struct learn_class *c, const struct learn_epoch *e, double rate)
+/* A trial between challenges is over: has the incumbent's rate changed for good? */
+static bool departs(struct learn_class *c, const struct learn_trial *e, double rate)
 {
-	double off = learn_log_ratio(rate, c->rate), log;
+	double off = learn_log_ratio(rate, c->rate), log, least = PER_MILLE(DEPARTS_NOISES) * c->noise;
 
+	if (least < PER_MILLE(DEPARTS))
+		least = PER_MILLE(DEPARTS);
 	if (!c->rested) {
 		c->rested = true;
 		c->recent = c->rate;
@@ -415,14 +310,13 @@ static bool departs(struct learn_class *c, const struct learn_epoch *e, double r
 		log = learn_log_ratio(c->recent, c->rate);
 		off = off < 0 ? -off : off;
 		/* A rate that is far off may be a change, which must not raise the noise. */
-		if (c->nr_rates >= LEARN_NOISE_KNOWN && off > 2 * c->noise + LEARN_NOISE_MIN)
-			off = 2 * c->noise + LEARN_NOISE_MIN;
-		if (c->nr_rates >= DEPARTS_TIMES && (log > DEPARTS || log < -DEPARTS) &&
-		    (log > DEPARTS_NOISES * c->noise || log < -DEPARTS_NOISES * c->noise))
+		if (c->nr_rates >= NOISE_KNOWN && off > 2 * c->noise + PER_MILLE(NOISE_MIN))
+			off = 2 * c->noise + PER_MILLE(NOISE_MIN);
+		if (c->nr_rates >= DEPARTS_TIMES && (log > least || log < -least))
 			return ++c->departed >= DEPARTS_TIMES;
 	}
 	c->departed = 0;
-	/* Means over about the last 16 epochs. */
+	/* Means over about the last 16 trials. */
 	if (c->nr_rates < 16)
 		c->nr_rates++;
 	c->held_sections += (e->sections - c->held_sections) / c->nr_rates;
@@ -435,34 +329,35 @@ static bool departs(struct learn_class *c, const struct learn_epoch *e, double r
 	return false;
 }
 
-/* Does any site have an arm that elides, in the present epoch? */
-static bool elides(const struct learn_class *c)
-{
-	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if (!policy_arm_locks(learn_arm(c, i)))
-			return true;
-	return false;
-}
-
 /* The class is used for the first time, or threads have come to it much later. */
-static void note_start(struct learn_class *c, const struct learn_epoch *e)
+static void note_start(struct learn_class *c, const struct learn_trial *e)
 {
-	if (c->starts_from && !(e->joined && e->now - c->starts_from > LATER))
+	if (c->starts_from && !(e->joined && e->now - c->starts_from > KNOWN_LATER))
 		return;
 	c->known = c->known && !c->starts_from;
 	if (c->known)
-		c->next_at = e->now + c->due;
+		c->elide.at = c->crowd.at = e->now + c->due;
 	c->starts_from = e->now - e->whole;
 }
 
-struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
+/* Is the question due? After a clock that has jumped back it is no later than it could be set. */
+static bool is_due(const struct learn_class *c, struct learn_timer *timer, enum learn_question question,
+		   uint64_t now)
+{
+	uint64_t most = furthest(c, question);
+
+	if (timer->at > now + most)
+		timer->at = now + most;
+	return now >= timer->at;
+}
+
+struct learn_decision learn_trial(struct learn_class *c, const struct learn_trial *e)
 {
 	struct learn_decision none = {0};
 	double rate = e->length ? e->sections / e->length : 0;
 
-	c->nr_sockets = e->nr_sockets;
-	c->crowded = e->crowded;
-	if (e->sections > 0 && elides(c))
+	c->oversubscribed = e->oversubscribed;
+	if (e->sections > 0 && learn_elides(c))
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	else if (e->sections > 0)
 		c->waits += (e->waits / e->sections - c->waits) / 4;
@@ -475,10 +370,8 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 		learn_anew(c, e->now);
 		c->pair_noise = 0;
 	}
-	/* After a clock that has jumped back, @next_at is not further away than it could be set. */
-	if (c->next_at > e->now + furthest(c))
-		c->next_at = e->now + furthest(c);
-	if (e->now >= c->next_at)
+	if ((is_due(c, &c->elide, LEARN_WHETHER, e->now) && learn_ask(c)) ||
+	    (is_due(c, &c->crowd, LEARN_CROWD, e->now) && learn_ask_crowd(c, e->now)))
 		challenge(c);
 	return none;
 }

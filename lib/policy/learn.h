@@ -2,43 +2,49 @@
 /*
  * learn.h - what the adaptive policy learns of a class of locks, and from what.
  *
- * Pure functions of (state, what an epoch measured): no clock, no atomics, no
- * I/O, no randomness. lib/adapt/epoch.c measures, keeps the state and acts.
+ * Pure functions of (state, what a trial measured): no clock, no atomics, no I/O, no randomness.
+ * lib/adapt/trial.c measures, keeps the state and acts. The numbers are in numbers.h.
  *
- * Each call site of a class has an arm, a way to treat its acquisitions (arms.def). The class is
- * measured as a whole, because what one site does costs the others: the rate is the number of
- * sections that all threads have completed, per nanosecond of the epoch. A challenge compares two
- * arms: in every other epoch one site, or all of them, have the challenger in place of the
- * incumbent. Only one challenge is made at a time.
+ * A class has an arm, a way to treat acquisitions (arms.def), for all its call sites but those whose
+ * sections cannot be elided, which lock. It is measured as a whole, because what one site does costs
+ * the others: the rate is the number of sections that all threads have completed, per nanosecond of
+ * the trial. A challenge compares two treatments: in every other trial the class has the challenger
+ * in place of the incumbent. Only one challenge is made at a time. It asks one of three questions:
+ *
+ *   WHETHER  to elide at all: an arm that elides beside "real"
+ *   HOW      to elide: one arm that elides beside another
+ *   CROWD    where nothing is elided: few threads that wait for a held lock beside all ("restrict")
  *
  *   phase       event                                         next        then
  *   ----------  --------------------------------------------  ----------  -------------------------
- *   hold        epoch, and @next_at has not come              hold
- *   hold        epoch, and @next_at has come                  incumbent   the next challenge
- *   hold        the mean rate has changed, learn.c departs()  incumbent   rotation from the start
- *   hold        threads have begun to use the class           incumbent   rotation from the start
- *   incumbent   epoch, the first of a pair                    challenger
- *   challenger  epoch, the first of a pair                    incumbent
- *   either      epoch, the second of a pair, unclear          the same    a pair in reverse order
- *   either      the challenger wins: by over 10 %, or in the  hold        it is the incumbent,
- *               question whether to elide at all                          rotation from the start
- *   either      the challenger wins otherwise                 hold        it is the incumbent
- *   either      it loses, or remains unclear                  hold        @next_at is set
+ *   hold        trial, and no question is due                 hold
+ *   hold        trial, and a question is due                  incumbent   a challenge
+ *   hold        the mean rate has changed, learn.c departs()  incumbent   all questions are due
+ *   hold        threads have begun to use the class           incumbent   all questions are due
+ *   incumbent   trial, the first of a pair                    challenger
+ *   challenger  trial, the first of a pair                    incumbent
+ *   either      trial, the second of a pair, unclear          the same    a pair in reverse order
+ *   either      the challenger wins                           hold        it is the incumbent; if the
+ *                                                                         class elides now and did not,
+ *                                                                         or the reverse, or by over
+ *                                                                         10 %, HOW is asked anew
+ *   either      it loses, or remains unclear                  hold        the question is due later
  *
- * A challenge remains unclear after 10 pairs; in the question whether to elide at all after 25, if
- * eliding looks better. There the epochs also become longer while it is unclear: a contended mutex
- * is in a convoy or out of it for longer than a short epoch lasts.
+ * A challenge remains unclear after a number of pairs (learn_terms[] in length.c). While it is unclear,
+ * its trials become longer in the questions WHETHER and CROWD: a contended mutex is in a convoy or
+ * out of it for longer than a short trial lasts.
  *
- * A rotation is one challenge of each candidate (question.h). In the first one each challenge
- * follows the one before at once, or after COST_FIRST times what that one has cost; later ones
- * come after @period, which doubles. Its bounds are in learn.c. While nothing is elided only a
- * challenge can show that eliding pays by now, so the bound is small where threads wait for the
- * locks. While sections are elided a change shows in the rate, and a challenge by locking makes
- * the threads stand in line, so there the time also grows with what the last challenge has cost.
+ * In a round each other arm challenges once. In the first one each challenge follows the one before
+ * at once, or after COST_FIRST times what that one has cost; later ones come after a period, which
+ * doubles, and every other one asks WHETHER. While nothing is elided only a challenge can show that
+ * eliding pays by now, so the period is bounded to 8 ms where threads wait for the locks. While
+ * sections are elided a change shows in the rate, and a challenge by locking makes the threads stand
+ * in line, so there the period also grows with what the last challenge has cost. The question CROWD
+ * has a period of its own.
  *
- * A class of which an earlier process knew begins with that, learn_begin_with(): the first rotation
+ * A class of which an earlier process knew begins with that, learn_begin_with(): the first round
  * goes on where it was, or is not repeated, until the rate departs, a challenge changes much, or
- * threads join later than learn.c's LATER after the start.
+ * threads join later than KNOWN_LATER after the start.
  *
  * Beside that, probe.c keeps a state of each site, for sections that cannot be elided (a system
  * call in them, for example):
@@ -58,8 +64,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "numbers.h"
+
 enum policy_arm_name {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) POLICY_ARM_##id,
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, help) POLICY_ARM_##id,
 #include "../arms.def"
 #undef ELIDE_ARM
 	POLICY_NR_ARMS
@@ -80,36 +88,22 @@ static inline bool policy_arm_locks(enum policy_arm_name arm)
 /* In place of the number of a site: all sites of the class. */
 #define LEARN_ALL LEARN_SITES
 
-/*
- * Acquisitions per section that find the lock held: where fewer than 1 in 100 do, threads wait
- * seldom, and eliding or restricting them can gain little.
- */
-#define LEARN_WAITS_MATTER 0.01
-
-/* A microsecond. Times are in ns, as exactly as the rate of the time-stamp counter is known. */
-#define LEARN_US 1000ull
-
-/*
- * 100 ms. If more time lies between two reports of an epoch, the class was unused in between, or
- * the clock has jumped: the longest epoch that learn_over() makes is 16 ms.
- */
-#define LEARN_ABSURD (100000 * LEARN_US)
-
-/*
- * Time in which each socket has its part once, under the arm "turns": 131 us. Of turns of 16, 33
- * and 65 us for each of two sockets the longest was the best (tests/policy/notes.md).
- */
-#define LEARN_SOCKETS_PERIOD (1u << 17)
-
 enum learn_phase {
 	LEARN_HOLD,
 	LEARN_INCUMBENT,
 	LEARN_CHALLENGER,
 };
 
+/* What a challenge asks, see above. */
+enum learn_question {
+	LEARN_WHETHER,
+	LEARN_HOW,
+	LEARN_CROWD,
+	LEARN_NR_QUESTIONS
+};
+
 /**
  * struct learn_site - a call site of a class.
- * @arm:      the incumbent: enum policy_arm_name
  * @unelidable: the sections here cannot be elided, by the last acquisitions or probes
  * @passed:   probes that committed since the last one that failed
  * @unsure:   probes since then that other threads ended: they held the lock or aborted the probe
@@ -118,7 +112,6 @@ enum learn_phase {
  * @wait:     time between probes, ns; it doubles with each that fails
  */
 struct learn_site {
-	uint8_t arm;
 	bool unelidable;
 	uint8_t passed;
 	uint8_t unsure;
@@ -128,78 +121,80 @@ struct learn_site {
 };
 
 /**
+ * struct learn_timer - when a question is asked next.
+ * @at: time, ns
+ * @period: time between two challenges, ns; it doubles
+ */
+struct learn_timer {
+	uint64_t at;
+	uint64_t period;
+};
+
+/**
  * struct learn_class - all that is known of a class of locks.
  * @phase:      enum learn_phase
- * @arm:        incumbent of the class as a whole; new sites begin with it
- * @target:     site that is challenged, or LEARN_ALL
- * @challenger: arm that @target has in epochs of the phase LEARN_CHALLENGER
+ * @question:   of the present challenge
+ * @arm:        incumbent: real, or an arm that elides
+ * @few:        incumbent where threads lock: few of them wait for a held lock
+ * @challenger: arm of the class in trials of the phase LEARN_CHALLENGER; in the question CROWD @few is the
+ *              other way round there
  * @nr_sites:   sites in use
- * @nr_sockets: sockets with threads that use the class
- * @only_locks: there is no RTM: only the arms that make no attempt are candidates
- * @crowds:     its threads can be restricted: "restrict" is a candidate
- * @crowded:    there are more threads than processors
- * @far_behind: bits by arm: in this rotation it was far behind the arm of the class
- * @half:       the first epoch of the present pair is over
+ * @only_locks: there is no RTM: only CROWD is asked
+ * @crowds:     its threads can be restricted
+ * @oversubscribed:    there are more threads than processors
+ * @half:       the first trial of the present pair is over
  * @pairs:      pairs of the present challenge that are over
- * @likely:     while nothing is elided, the arm that has come closest to locking: question 0
- * @departed:   epochs in a row in which @recent was far from @rate, see departs()
- * @rested:     an epoch has ended since the last challenge: later ones are as usual
- * @asked:      number of the next challenge in the rotation, see question.h
- * @weights:    sum of the weights of the pairs: the length of a pair, in the least length
- * @sum, @squares: weighted sum, and sum of the squares, of ln(challenger's rate / incumbent's rate)
- *              of the pairs
- * @first:      rate of the first epoch of the present pair, sections per ns
- * @reached:    weighted sum of the challenger's rates in the present challenge
- * @likely_mean: mean logarithm of the last challenge by @likely
- * @held_sections, @held_time: mean sections, and mean length in ns, of the last @nr_rates epochs of
+ * @departed:   trials in a row in which @recent was far from @rate, see departs()
+ * @rested:     a trial has ended since the last challenge: later ones are as usual
+ * @asked:      number of the next challenge in the round, see question.h
+ * @elide:      when WHETHER and HOW are asked
+ * @crowd:      when CROWD is asked
+ * @sum, @squares: sum, and sum of the squares, of ln(challenger's rate / incumbent's rate) of the pairs
+ * @first:      rate of the first trial of the present pair, sections per ns
+ * @held_sections, @held_time: mean sections, and mean length in ns, of the last @nr_rates trials of
  *              the phase LEARN_HOLD
- * @rate:       their quotient: an epoch ends while threads run, not while they sleep, so the mean of
- *              the rates of epochs would be too high
+ * @rate:       their quotient: a trial ends while threads run, not while they sleep, so the mean of
+ *              the rates of trials would be too high
  * @recent:     mean rate of about the last four of them
- * @noise:      mean absolute departure of an epoch from @rate, as a logarithm
- * @pair_noise: standard deviation of a pair of epochs of the least length, as a logarithm; mean of
- *              about the last four challenges
- * @nr_rates:   epochs in these means, at most 16
- * @aborts:     aborts by other threads for each section, in epochs in which something was elided;
+ * @noise:      mean absolute departure of a trial from @rate, as a logarithm
+ * @pair_noise: variance of a pair of trials of the least length, as a logarithm; mean of about the last
+ *              four challenges
+ * @nr_rates:   trials in these means, at most 16
+ * @aborts:     aborts by other threads for each section, in trials in which something was elided;
  *              mean of about the last four
- * @waits:      acquisitions that found the lock held for each section, in epochs in which nothing
+ * @waits:      acquisitions that found the lock held for each section, in trials in which nothing
  *              was elided; mean of about the last four
- * @stretch:    factor of the length of epochs in the present challenge; in the question whether to
- *              elide at all it doubles while that is unclear, to 8
- * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
+ * @length:     length of the incumbent's last trial, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
  * @known:      it began with what an earlier process knew, which nothing has contradicted yet
  * @decided:    a challenge is over, or a site is confirmed to be unelidable, or usual again, in this process
  * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
  * @due:        if @known, time from the beginning to the first challenge, ns
- * @starts_from: beginning of its first epoch, or of that in which threads came to it later, ns; 0: none has ended
- * @next_at:    time of the next challenge, ns
- * @period:     time between challenges, ns, after the first rotation; it doubles
+ * @starts_from: beginning of its first trial, or of that in which threads came to it later, ns; 0: none has ended
  * @sites:      states of the sites
  */
 struct learn_class {
 	uint8_t phase;
+	uint8_t question;
 	uint8_t arm;
-	uint8_t target;
 	uint8_t challenger;
 	uint8_t nr_sites;
-	uint8_t nr_sockets;
+	uint8_t pairs;
+	uint8_t departed;
+	bool few;
 	bool only_locks;
 	bool crowds;
-	bool crowded;
+	bool oversubscribed;
 	bool half;
-	uint8_t pairs;
-	uint8_t likely;
-	uint8_t departed;
 	bool rested;
+	bool known;
+	bool decided;
 	uint32_t asked;
-	uint32_t far_behind;
-	double weights;
+	struct learn_timer elide;
+	struct learn_timer crowd;
 	double sum;
 	double squares;
 	double first;
-	double reached;
-	double likely_mean;
 	double held_sections;
 	double held_time;
 	double rate;
@@ -209,32 +204,26 @@ struct learn_class {
 	uint32_t nr_rates;
 	double aborts;
 	double waits;
-	uint32_t stretch;
 	uint64_t length;
 	double cost;
-	bool known;
-	bool decided;
 	uint16_t confidence;
 	uint64_t due;
 	uint64_t starts_from;
-	uint64_t next_at;
-	uint64_t period;
 	struct learn_site sites[LEARN_SITES];
 };
 
 /**
- * struct learn_epoch - what an epoch has measured.
+ * struct learn_trial - what a trial has measured.
  * @sections: sections that all threads completed in the measured part
  * @aborts:   attempts in the measured part that other threads aborted
- * @waits:    acquisitions in the whole epoch that locked and found the lock held
+ * @waits:    acquisitions in the whole trial that locked and found the lock held
  * @length:   length of the measured part, ns
- * @whole:    length of the whole epoch, ns
+ * @whole:    length of the whole trial, ns
  * @now:      time of its end, ns
  * @joined:   threads have begun to use locks of the class in it
- * @nr_sockets: sockets with threads that used them
- * @crowded: there are more threads than processors
+ * @oversubscribed:  there are more threads than processors
  */
-struct learn_epoch {
+struct learn_trial {
 	double sections;
 	double aborts;
 	double waits;
@@ -242,18 +231,17 @@ struct learn_epoch {
 	uint64_t whole;
 	uint64_t now;
 	bool joined;
-	bool crowded;
-	uint8_t nr_sockets;
+	bool oversubscribed;
 };
 
 /**
- * struct learn_decision - a challenge that is over.
- * @made:       a challenge is over; if not, the other fields mean nothing
+ * struct learn_decision - a challenge that is over, or a site that is unelidable.
+ * @made:       there is one; if not, the other fields mean nothing
  * @won:        the challenger is the incumbent now
- * @target:     the site that was challenged, or LEARN_ALL
+ * @target:     the unelidable site, or LEARN_ALL
  * @arm:        the challenger
- * @before:     the incumbent; with LEARN_ALL, of the class
- * @pairs:      pairs of epochs that were compared
+ * @before:     the incumbent
+ * @pairs:      pairs of trials that were compared
  * @ratio:      mean of ln(challenger's rate / incumbent's rate), in 1/1000
  * @confidence: probability that the sign of @ratio is right, in 1/1000
  */
@@ -270,8 +258,8 @@ struct learn_decision {
 
 /**
  * struct learn_known - what is kept of a class from one process to the next.
- * @arm:        incumbent of the class
- * @asked:      challenges of the first rotation that are over; LEARN_ASKED_ALL: all
+ * @arm:        incumbent of the class; "restrict": it locks, and few threads wait
+ * @asked:      challenges of the first round that are over; LEARN_ASKED_ALL: all
  * @confidence: as in struct learn_class
  * @period:     time between challenges, ns
  * @due:        time of use until the next challenge, ns
@@ -290,16 +278,6 @@ struct learn_known {
 #define LEARN_ASKED_ALL 255
 
 /**
- * struct learn_known_site - what is kept of a call site.
- * @arm: as in struct learn_site
- * @unelidable: the sections cannot be elided, and at least 2 probes have confirmed that
- */
-struct learn_known_site {
-	uint8_t arm;
-	bool unelidable;
-};
-
-/**
  * learn_start() - begin with a class of which nothing is known.
  * @c: the class; its arm is "keen"
  * @only_locks: there is no RTM; its arm is "real"
@@ -312,7 +290,7 @@ void learn_start(struct learn_class *c, bool only_locks, bool crowds);
  * @c: the new state, of a single lock
  * @from: state of the class of that lock
  *
- * The sites with their arms and their probes are copied; the rotation begins anew.
+ * The arm and the sites with their probes are copied; the round begins anew.
  */
 void learn_inherit(struct learn_class *c, const struct learn_class *from);
 
@@ -321,26 +299,10 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from);
  * @c: the new state, of learn_start()
  * @known: what is known; numbers out of range are put right, but @arm is below POLICY_NR_ARMS
  *
- * Its first rotation goes on at @known->asked. If that is over, the next challenge comes after
+ * Its first round goes on at @known->asked. If that is over, the next challenge comes after
  * @known->due, at most 8 ms.
  */
 void learn_begin_with(struct learn_class *c, const struct learn_known *known);
-
-/**
- * learn_site_with() - begin with what an earlier process has learnt of a site.
- * @c: the class
- * @site: number of the site, which learn_site() has added just now
- * @known: what is known, as in learn_begin_with()
- *
- * The first probe of an unelidable site comes 0.5 ms after threads have begun to use the class, or 4 ms
- * after the first report of a site that is met later.
- */
-void learn_site_with(struct learn_class *c, unsigned int site,
-		     const struct learn_known_site *known);
-
-/** learn_site_keep() - what a later process may begin with: the reverse of learn_site_with(). */
-void learn_site_keep(const struct learn_class *c, unsigned int site,
-		     struct learn_known_site *known);
 
 /**
  * learn_keep() - what a later process may begin with: the reverse of learn_begin_with().
@@ -348,7 +310,7 @@ void learn_site_keep(const struct learn_class *c, unsigned int site,
  * @known: filled
  *
  * The first challenge is due after 4 to 8 ms, so that a program of a few ms is not judged anew in each
- * run; but after 0.5 ms, as after a first rotation, if the last comparison of eliding with locking was
+ * run; but after 0.5 ms, as after a first round, if the last comparison of eliding with locking was
  * less than 90 % sure.
  */
 void learn_keep(const struct learn_class *c, struct learn_known *known);
@@ -370,20 +332,36 @@ uint64_t learn_waited(const struct learn_class *c, uint64_t now);
  */
 unsigned int learn_site(struct learn_class *c);
 
-/** learn_may_have() - @arm if the class may have it here, else the arm "real". */
-enum policy_arm_name learn_may_have(const struct learn_class *c, enum policy_arm_name arm);
+/**
+ * learn_site_with() - an earlier process has found that the sections of a site cannot be elided.
+ * @c: the class
+ * @site: number of the site, which learn_site() has added just now
+ *
+ * The first probe comes 2 ms after threads have begun to use the class, or 4 ms after the first flush
+ * of a site that is met later.
+ */
+void learn_site_with(struct learn_class *c, unsigned int site);
 
-/** learn_arm() - the arm of @site in the present epoch. */
+/** learn_site_keep() - may a later process begin with learn_site_with()? At least 2 probes have confirmed it. */
+bool learn_site_keep(const struct learn_class *c, unsigned int site);
+
+/** learn_arm() - the arm of @site in the present trial. */
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site);
 
-/** learn_settles() - the least time between a change of arms and the measured part of an epoch, ns. */
+/** learn_settled() - the arm of @site between challenges: the best one so far. */
+enum policy_arm_name learn_settled(const struct learn_class *c, unsigned int site);
+
+/** learn_elides() - does any site have an arm that elides, in the present trial? */
+bool learn_elides(const struct learn_class *c);
+
+/** learn_settles() - the least time between a change of arms and the measured part of a trial, ns. */
 uint64_t learn_settles(const struct learn_class *c);
 
-/** learn_may_end() - may the present epoch end after @length ns, if it has enough sections? */
+/** learn_may_end() - may the present trial end after @length ns, if it has enough sections? */
 bool learn_may_end(const struct learn_class *c, uint64_t length);
 
 /**
- * learn_over() - is the present epoch over?
+ * learn_over() - is the present trial over?
  * @c: the class
  * @length: length of its measured part, ns
  * @sections: sections completed in that
@@ -391,16 +369,16 @@ bool learn_may_end(const struct learn_class *c, uint64_t length);
 bool learn_over(const struct learn_class *c, uint64_t length, double sections);
 
 /**
- * learn_epoch() - learn from an epoch that is over, and decide about the next one.
- * @c: the class; learn_arm() is the arm of each site in the next epoch
- * @epoch: what was measured
+ * learn_trial() - learn from a trial that is over, and decide about the next one.
+ * @c: the class; learn_arm() is the arm of each site in the next trial
+ * @trial: what was measured
  *
- * Return: the decision, if a challenge is over with this epoch.
+ * Return: the decision, if a challenge is over with this trial.
  */
-struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *epoch);
+struct learn_decision learn_trial(struct learn_class *c, const struct learn_trial *trial);
 
 /**
- * learn_anew() - something has changed: begin the rotation of challenges and the probes anew.
+ * learn_anew() - something has changed: all questions, and the probes, are due.
  * @c: the class
  * @now: time of the first challenge, ns
  */

@@ -5,21 +5,13 @@
  * Must never look at a clock, a lock word or anything but its arguments.
  */
 #include "pace.h"
-#include "span.h"
-
-/*
- * Times between reports, ns: between challenges; in the shortest epochs of a challenge, and a part of the
- * length of longer ones. Chosen together with the numbers of learn.c.
- */
-#define INTERVAL_HOLD      (80 * LEARN_US)
-#define INTERVAL_CHALLENGE LEARN_INTERVAL_FIRST
-#define INTERVAL_PART      2 / 5
+#include "length.h"
 
 /*
  * Where a call locks, between challenges, the interval is another one, for at most a number of sections. A call
- * that finds no lock held is parked after 64 acquisitions (adapt/measure.c): it may report after more. One that
+ * that finds no lock held is parked after 64 acquisitions (adapt/measure.c): it may flush after more. One that
  * does may not: all threads have to be there at once when the next challenge begins. Inside another lock each
- * report makes other threads wait.
+ * flush makes other threads wait.
  */
 static const struct {
 	uint32_t interval, most;
@@ -29,28 +21,24 @@ static const struct {
 	[LEARN_LOCKS_INSIDE] = {1280 * LEARN_US, 320},
 };
 
-/* Sections between two reports, at least, and times as many as the last time. */
-#define COUNT_LEAST 3
-#define COUNT_TIMES 4
-
 uint32_t learn_interval(const struct learn_class *c)
 {
-	uint64_t part = learn_shortest(c) * INTERVAL_PART;
+	uint64_t part = learn_shortest(c) * 2 / 5;
 
-	if (c->phase == LEARN_HOLD || part > INTERVAL_HOLD)
-		return INTERVAL_HOLD;
-	return part < INTERVAL_CHALLENGE ? INTERVAL_CHALLENGE : part;
+	if (c->phase == LEARN_HOLD || part > FLUSH_HOLD)
+		return FLUSH_HOLD;
+	return part < FLUSH_MIN ? FLUSH_MIN : part;
 }
 
 static uint32_t count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 {
-	uint64_t most = COUNT_TIMES * (uint64_t)nr, next = nr * (uint64_t)interval / (elapsed + 1);
+	uint64_t most = FLUSH_TIMES * (uint64_t)nr, next = nr * (uint64_t)interval / (elapsed + 1);
 
 	if (next > most)
 		next = most;
-	if (next > LEARN_COUNT_MAX)
-		next = LEARN_COUNT_MAX;
-	return next > COUNT_LEAST ? next : COUNT_LEAST;
+	if (next > FLUSH_MOST)
+		next = FLUSH_MOST;
+	return next > FLUSH_FEW ? next : FLUSH_FEW;
 }
 
 uint32_t learn_count(uint32_t nr, uint64_t elapsed, uint32_t interval, enum learn_locks locks)

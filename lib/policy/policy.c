@@ -9,9 +9,6 @@
 #include "policy.h"
 #include "published.h"
 
-/* Parts that LEARN_SOCKETS_PERIOD is divided into: 128 ns each. */
-#define SOCKET_PARTS 1024
-
 static const struct {
 	enum elide_cause cause;
 	unsigned int code;
@@ -51,32 +48,19 @@ void policy_flags(struct policy_config *config)
 	config->keeps_window = name == POLICY_HPCA;
 }
 
-/*
- * The quick way (section/quick.h) knows by its number whether an arm waits before an attempt; the arm
- * "restrict" makes none, and has the code of "real" there.
- */
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help)                        \
-	_Static_assert((POLICY_QUEUE_##queue > POLICY_QUEUE_ABORTED) ==                              \
-			       (POLICY_ARM_##id > POLICY_ARM_probe &&                                \
-				POLICY_ARM_##id != POLICY_ARM_restrict),                             \
-		       #id " of arms.def: arms after probe, and no others, wait before an attempt");
-#include "../arms.def"
-#undef ELIDE_ARM
-
 void policy_arms(struct policy_config *config)
 {
 	const struct policy_budget tuned = config->budget;
 	const struct policy_budget arms[POLICY_NR_ARMS] = {
 #define TUNED_OR(number, tuned) ((number) < 0 ? (tuned) : (number))
 #define TUNED (-1)
-#define ELIDE_ARM(id, n_conflict, n_busy, n_capacity, n_other, times, n_queue, help) \
+#define ELIDE_ARM(id, n_conflict, n_busy, n_capacity, n_other, times, help) \
 	[POLICY_ARM_##id] = {                                                 \
 		.conflict = TUNED_OR(n_conflict, tuned.conflict),             \
 		.busy = TUNED_OR(n_busy, tuned.busy),                         \
 		.capacity = TUNED_OR(n_capacity, tuned.capacity),             \
 		.other = TUNED_OR(n_other, tuned.other),                      \
 		.patience = times,                                            \
-		.queue = POLICY_QUEUE_##n_queue,                              \
 	},
 #include "../arms.def"
 #undef ELIDE_ARM
@@ -93,35 +77,9 @@ uint32_t policy_at_once(const struct policy_config *config)
 	uint32_t arms = 0;
 
 	for (unsigned int i = POLICY_ARM_keen; i < POLICY_NR_ARMS; i++)
-		if (config->arms[i].conflict && config->arms[i].patience == 1 &&
-		    config->arms[i].queue == POLICY_QUEUE_NOBODY)
+		if (config->arms[i].conflict && config->arms[i].patience == 1)
 			arms |= 1u << i;
 	return config->name == POLICY_ADAPTIVE || config->name == POLICY_FIXED ? arms : 0;
-}
-
-struct policy_sockets policy_sockets_share(const uint32_t nr[POLICY_SOCKETS])
-{
-	struct policy_sockets sockets;
-	uint64_t all = 0, sum = 0;
-
-	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-		all += nr[i];
-	for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
-		sum += nr[i];
-		sockets.ends[i] = all ? sum * SOCKET_PARTS / all : 0;
-	}
-	return sockets;
-}
-
-uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int socket, uint64_t now)
-{
-	uint32_t unit = LEARN_SOCKETS_PERIOD / SOCKET_PARTS, at = now % LEARN_SOCKETS_PERIOD;
-	uint32_t start = socket ? sockets->ends[socket - 1] * unit : 0;
-	uint32_t end = sockets->ends[socket] * unit;
-
-	if (start >= end || (at >= start && at < end))
-		return 0;
-	return (start - at) % LEARN_SOCKETS_PERIOD;
 }
 
 /*
@@ -131,12 +89,9 @@ uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int s
  * a conflict of other data HELD_CONFLICTS_AFTER times: where these are frequent, as in the workload
  * "queue", further attempts by many threads meet again, and it is better that some lock.
  */
-#define HELD_CONFLICTS_MAX   64
-#define HELD_CONFLICTS_AFTER 2
-
 static struct policy_verdict abort_conflict(const struct policy_config *config,
 					    const struct policy_budget *budget,
-					    struct policy_try *try)
+					    struct policy_attempts *try)
 {
 	unsigned int most = try->conflict ? HELD_CONFLICTS_AFTER : HELD_CONFLICTS_MAX, conflicts;
 
@@ -145,8 +100,6 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 	conflicts = ++try->conflict;
 	if (conflicts > budget->conflict)
 		return policy_fallback(try, false);
-	if (budget->queue == POLICY_QUEUE_ABORTED)
-		return policy_verdict(POLICY_QUEUE, config->spin_busy);
 	/* By the next attempt the thread that caused the first conflict is mostly done: notes.md. */
 	if (budget->patience == 1 && !--conflicts)
 		return policy_verdict(POLICY_WAIT, config->spin_busy);
@@ -155,7 +108,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 
 static struct policy_verdict abort_budgets(const struct policy_config *config,
 					   const struct policy_budget *budget,
-					   struct policy_try *try, enum elide_cause cause)
+					   struct policy_attempts *try, enum elide_cause cause)
 {
 	if (likely(cause == ELIDE_CAUSE_conflict))
 		return abort_conflict(config, budget, try);
@@ -183,7 +136,7 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 }
 
 struct policy_verdict policy_abort(const struct policy_config *config, struct policy_lock *lock,
-				   struct policy_try *try, unsigned int status,
+				   struct policy_attempts *try, unsigned int status,
 				   enum elide_cause cause)
 {
 	const struct policy_budget *budget = &config->budget;

@@ -10,7 +10,6 @@
  *
  *   arm of the site now (adapt_arm())
  *     | real -------------------------------------------------------------> lock
- *     | turns: wait for the part of the time of the thread's socket, policy_socket_wait()
  *     v
  *   lock held? wait, see wait.h -----------------------------still held----> lock
  *     v
@@ -18,8 +17,8 @@
  *     ^   | abort: policy_abort(), by the budget that the arm has for the cause
  *     |   |   conflict with a thread that has locked it    WAIT; the first 64 use no budget, 2 after
  *     |   |                                                another conflict
- *     |   |   conflict, arm queue                          QUEUE: one aborted thread at a time
- *     |   |   conflict, other arms                         WAIT, then BACKOFF, doubling
+ *     |   |   conflict with another attempt                WAIT once, then BACKOFF, doubling; the arm
+ *     |   |                                                patient: BACKOFF at once
  *     |   |   lock or inner lock held, capacity            WAIT
  *     |   |   no cause (an interrupt?), debug, nested      WAIT; one attempt more where these are
  *     |   |                                                rare, unless that did not help before
@@ -31,8 +30,8 @@
  *         of the site   3 in a row, and most before, cannot be elided: unelidable, locked but for
  *                       probes
  *
- *   At the end of the thread's countdown adapt_arm() reports, and at the end of an epoch
- *   learn_epoch() compares incumbent and challenger and sets the arms of the sites: learn.h.
+ *   At the end of the thread's countdown adapt_arm() flushes, and at the end of a trial
+ *   learn_trial() compares incumbent and challenger and sets the arms of the sites: learn.h.
  *
  * The policies fixed, never and restrict are simpler; those of others are in published.h.
  */
@@ -58,26 +57,12 @@ enum policy_name {
 };
 
 /**
- * enum policy_queue - which threads wait for their turn at a lock, while the others go on.
- *
- * ABORTED is Afek, Levy and Morrison's (PODC'14): threads that conflicts have aborted leave the
- * lock to the others and try again one at a time. SOCKET is NATLE's (Brown, Kogan, Lev, Luchangco,
- * SPAA'16): cache lines that cross between sockets make transactions long, and long ones abort.
- */
-enum policy_queue {
-	POLICY_QUEUE_NOBODY,
-	POLICY_QUEUE_ABORTED, /* one at a time of the threads that try again after a conflict */
-	POLICY_QUEUE_SOCKET,  /* the threads of one socket at a time */
-};
-
-/**
  * struct policy_budget - further attempts of an acquisition, after aborts of each group.
  * @conflict: after conflicts
  * @busy: after aborts because the lock, or one inside the section, was held
  * @capacity: after capacity aborts
  * @other: after other aborts that are not by a code of ours
  * @patience: factor of the pauses after conflicts, see struct policy_config's @backoff
- * @queue: enum policy_queue
  */
 struct policy_budget {
 	uint16_t conflict;
@@ -85,7 +70,6 @@ struct policy_budget {
 	uint16_t capacity;
 	uint16_t other;
 	uint16_t patience;
-	uint16_t queue;
 };
 
 /**
@@ -120,19 +104,15 @@ struct policy_config {
  * struct policy_lock - what is remembered of a lock between acquisitions.
  * @skip:  acquisitions to forgo before the next attempt
  * @pause: hpca: length of the last pause, acquisitions; 0 after a window without too many failures
- * @queue: adaptive: id of the thread whose turn it is, while other aborted threads wait; 0 if none
  * @hot:   adaptive: number of the lock's own state, from 1; 0 if it has that of its class
  * @fails: adaptive: acquisitions of the lock that fell back in window @window of its class
  * @window: adaptive: number of that window, modulo 256
  *
- * Shared by threads and, but for @queue, updated without synchronisation: a lost
- * update makes a pause a little longer or shorter, nothing else.
+ * Shared by threads and updated without synchronisation: a lost update makes a pause a little
+ * longer or shorter, nothing else.
  */
 struct policy_lock {
-	union {
-		uint32_t skip;
-		uint32_t queue;
-	};
+	uint32_t skip;
 	union {
 		uint32_t pause;
 		struct {
@@ -144,11 +124,11 @@ struct policy_lock {
 };
 
 /**
- * struct policy_try - attempts made for the present acquisition, by group of aborts.
+ * struct policy_attempts - attempts made for the present acquisition, by group of aborts.
  *
  * Under the adaptive policy the engine sets @held and @again after each abort.
  */
-struct policy_try {
+struct policy_attempts {
 	uint16_t attempts;
 	uint16_t conflict;
 	uint16_t held_conflicts; /* conflicts after which the lock was locked */
@@ -156,7 +136,7 @@ struct policy_try {
 	uint16_t capacity;
 	uint16_t other;
 	uint8_t arm;       /* enum policy_arm_name: how it is treated, under the adaptive policy */
-	bool unelidable;   /* the last abort cannot go away by trying again */
+	bool persistent;   /* the last abort cannot go away by trying again */
 	bool held;         /* the lock is held after the last abort */
 	bool again;        /* one attempt more after an abort that may have been an interrupt */
 };
@@ -165,7 +145,6 @@ enum policy_action {
 	POLICY_RETRY,    /* at once */
 	POLICY_WAIT,     /* until the lock is free, at most @spins iterations */
 	POLICY_BACKOFF,  /* for a random time with mean @spins, then until it is free */
-	POLICY_QUEUE,    /* until it is this thread's turn to try again, then as POLICY_WAIT */
 	POLICY_FALLBACK, /* lock */
 };
 
@@ -181,44 +160,12 @@ static inline struct policy_verdict policy_verdict(enum policy_action action, ui
 	return (struct policy_verdict){.action = action, .spins = spins};
 }
 
-/** policy_fallback() - lock; @unelidable: a further attempt would abort, too. */
-static inline struct policy_verdict policy_fallback(struct policy_try *try, bool unelidable)
+/** policy_fallback() - lock; @persistent: a further attempt would abort, too. */
+static inline struct policy_verdict policy_fallback(struct policy_attempts *try, bool persistent)
 {
-	try->unelidable = unelidable;
+	try->persistent = persistent;
 	return policy_verdict(POLICY_FALLBACK, 0);
 }
-
-/* Sockets with a part of the time of their own; socket n shares that of socket n % 4. */
-#define POLICY_SOCKETS 4
-
-/**
- * struct policy_sockets - which socket's threads go on, by the clock.
- * @ends: end of each socket's part of LEARN_SOCKETS_PERIOD, in 1/1024 of it; a part begins where
- *        the one of the socket before ends. Threads of a socket without a part do not wait
- */
-struct policy_sockets {
-	uint16_t ends[POLICY_SOCKETS];
-};
-
-/**
- * policy_sockets_share() - divide LEARN_SOCKETS_PERIOD among the sockets.
- * @nr: threads on each socket
- *
- * Return: each socket has a part in proportion to its threads; if all threads are on one socket, it
- * has all of the time.
- */
-struct policy_sockets policy_sockets_share(const uint32_t nr[POLICY_SOCKETS]);
-
-/**
- * policy_socket_wait() - time until the part of a socket begins.
- * @sockets: the parts
- * @socket: a number below POLICY_SOCKETS
- * @now: time, ns, by a clock that all threads read
- *
- * Return: nanoseconds, less than LEARN_SOCKETS_PERIOD; 0 in that part, or if the socket has none.
- */
-uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int socket,
-			    uint64_t now);
 
 /**
  * policy_flags() - set what the engine has to do for a policy.
@@ -248,14 +195,8 @@ void policy_arms(struct policy_config *config);
  * Return: the verdict.
  */
 struct policy_verdict policy_abort(const struct policy_config *config, struct policy_lock *lock,
-				   struct policy_try *try, unsigned int status,
+				   struct policy_attempts *try, unsigned int status,
 				   enum elide_cause cause);
-
-/*
- * Longest mean pause, iterations. At 40 cycles a PAUSE and 3 GHz that is 0.2 s; no default comes
- * near it, it bounds what the tunables and an arm's patience can make together.
- */
-#define POLICY_PAUSE_MAX (1u << 24)
 
 /**
  * policy_pause() - mean pause after a conflict, iterations.

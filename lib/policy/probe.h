@@ -10,9 +10,6 @@
 
 #include "learn.h"
 
-/* First time between probes of an unelidable site, ns; it doubles. Chosen with those of learn.c. */
-#define LEARN_PROBE_MIN (500 * LEARN_US)
-
 /* Time of the next probe of a site that began as unelidable: no clock was read yet. */
 #define LEARN_PROBE_UNSET UINT64_MAX
 
@@ -22,7 +19,7 @@
  * @site: number of the site
  * @now: time, ns
  *
- * Return: false if the site was unelidable already, or if no epoch has ended of a class of which an
+ * Return: false if the site was unelidable already, or if no trial has ended of a class of which an
  * earlier process knew.
  */
 bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);

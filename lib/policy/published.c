@@ -32,7 +32,7 @@ bool policy_lock_enter(const struct policy_config *config, struct policy_lock *l
 	return true;
 }
 
-struct policy_verdict policy_glibc_abort(struct policy_lock *lock, struct policy_try *try,
+struct policy_verdict policy_glibc_abort(struct policy_lock *lock, struct policy_attempts *try,
 					 unsigned int status)
 {
 	if (status & RTM_RETRY) {
@@ -44,7 +44,7 @@ struct policy_verdict policy_glibc_abort(struct policy_lock *lock, struct policy
 	return policy_fallback(try, false);
 }
 
-struct policy_verdict policy_damon_abort(const struct policy_config *config, struct policy_try *try,
+struct policy_verdict policy_damon_abort(const struct policy_config *config, struct policy_attempts *try,
 					 enum elide_cause cause, unsigned int status)
 {
 	if (try->attempts >= DAMON_TRIES)
@@ -67,7 +67,7 @@ static __cold bool changed(struct policy_window *window, struct policy_window on
 }
 
 bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lock,
-		      struct policy_window *window, const struct policy_try *try, bool elided)
+		      struct policy_window *window, const struct policy_attempts *try, bool elided)
 {
 	struct policy_window on;
 
@@ -75,7 +75,7 @@ bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lo
 		return false;
 	window->tries++;
 	if (!elided)
-		window->fails += try->unelidable ? UNELIDABLE_WEIGHT : 1;
+		window->fails += try->persistent ? UNELIDABLE_WEIGHT : 1;
 	if (window->fails < HPCA_FAILURES && window->tries < HPCA_WINDOW)
 		return false;
 	on = *window;

@@ -73,7 +73,7 @@ bool policy_lock_enter(const struct policy_config *config, struct policy_lock *l
  *
  * Return: the verdict.
  */
-struct policy_verdict policy_glibc_abort(struct policy_lock *lock, struct policy_try *try,
+struct policy_verdict policy_glibc_abort(struct policy_lock *lock, struct policy_attempts *try,
 					 unsigned int status);
 
 /**
@@ -87,7 +87,7 @@ struct policy_verdict policy_glibc_abort(struct policy_lock *lock, struct policy
  *
  * Return: the verdict.
  */
-struct policy_verdict policy_damon_abort(const struct policy_config *config, struct policy_try *try,
+struct policy_verdict policy_damon_abort(const struct policy_config *config, struct policy_attempts *try,
 					 enum elide_cause cause, unsigned int status);
 
 /**
@@ -104,6 +104,6 @@ struct policy_verdict policy_damon_abort(const struct policy_config *config, str
  * Return: true if @lock changed.
  */
 bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lock,
-		      struct policy_window *window, const struct policy_try *try, bool elided);
+		      struct policy_window *window, const struct policy_attempts *try, bool elided);
 
 #endif

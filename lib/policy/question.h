@@ -9,38 +9,34 @@
 
 #include "learn.h"
 
-/** learn_is_principal() - does the challenge compare eliding with locking, for the whole class? */
-static inline bool learn_is_principal(const struct learn_class *c)
-{
-	return c->target == LEARN_ALL &&
-	       policy_arm_locks(c->arm) != policy_arm_locks(c->challenger);
-}
+/* Challenges in a round: each arm before "probe" but the incumbent. */
+#define LEARN_ROUND (POLICY_ARM_probe - 1)
 
-/** learn_is_about_crowds() - does a challenge with the arm "restrict" go on? */
+/** learn_is_about_crowds() - does a challenge with the question CROWD go on? */
 static inline bool learn_is_about_crowds(const struct learn_class *c)
 {
-	return c->phase != LEARN_HOLD &&
-	       (c->arm == POLICY_ARM_restrict || c->challenger == POLICY_ARM_restrict);
+	return c->phase != LEARN_HOLD && c->question == LEARN_CROWD;
 }
 
 /**
- * learn_rotation() - number of candidates in a rotation of challenges.
- * @c: the class
- */
-uint32_t learn_rotation(const struct learn_class *c);
-
-/**
- * learn_asked_all() - is no candidate left in the first rotation?
+ * learn_asked_all() - is no candidate left in the first round?
  * @c: the class
  */
 bool learn_asked_all(const struct learn_class *c);
 
 /**
- * learn_ask() - choose the next challenge.
- * @c: the class; @target and @challenger are set, @asked is moved on
+ * learn_ask() - choose the next challenge of the questions WHETHER and HOW.
+ * @c: the class; @question and @challenger are set, @asked is moved on
  *
  * Return: false if no candidate makes sense now.
  */
 bool learn_ask(struct learn_class *c);
+
+/**
+ * learn_ask_crowd() - does the question CROWD make sense now?
+ * @c: the class; if so, @question and @challenger are set
+ * @now: time, ns
+ */
+bool learn_ask_crowd(struct learn_class *c, uint64_t now);
 
 #endif

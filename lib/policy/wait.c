@@ -21,21 +21,21 @@ uint32_t policy_hold(uint32_t known, uint64_t cycles)
 	return known;
 }
 
-uint32_t policy_wait_attempt(uint32_t hold, bool crowded)
+uint32_t policy_wait_attempt(uint32_t hold, bool oversubscribed)
 {
-	if (crowded)
+	if (oversubscribed)
 		return 0;
 	return hold < POLICY_WAIT_MAX / POLICY_HOLDS ? POLICY_HOLDS * hold : POLICY_WAIT_MAX;
 }
 
-uint32_t policy_wait_sleep(uint32_t hold, bool crowded)
+uint32_t policy_wait_sleep(uint32_t hold, bool oversubscribed)
 {
-	return crowded || hold >= POLICY_WAIT_SLEEP ? 0 : POLICY_WAIT_SLEEP;
+	return oversubscribed || hold >= POLICY_WAIT_SLEEP ? 0 : POLICY_WAIT_SLEEP;
 }
 
-uint32_t policy_wait_unit(uint32_t usual, bool crowded, uint64_t nr)
+uint32_t policy_wait_unit(uint32_t usual, bool oversubscribed, uint64_t nr)
 {
-	return policy_wait_sleep(nr % POLICY_UNIT_PROBE ? usual : 0, crowded);
+	return policy_wait_sleep(nr % POLICY_UNIT_PROBE ? usual : 0, oversubscribed);
 }
 
 bool policy_sleeps_at_once(uint32_t conds, uint32_t contended, uint64_t site_contended,

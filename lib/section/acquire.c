@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * acquire.c - attempt, held list, fallback; again.c has the usual abort, release.c the other end.
+ * acquire.c - attempt, held list, fallback; retry.c has the usual abort, release.c the other end.
  *
- * Only these three and quick.h begin and commit transactions for a lock (base/detect.c begins one to
+ * Only these three and fast-path.h begin and commit transactions for a lock (base/detect.c begins one to
  * see whether RTM works). A wrapper and api.c may abort one, where the program does something
  * that only a locked section can do. What may be done in between: the rule in state/thread.h.
  */
@@ -10,7 +10,6 @@
 
 #include "../adapt/giveup.h"
 #include "../adapt/measure.h"
-#include "../adapt/sockets.h"
 #include "../base/testpoint.h"
 #include "../base/vdso.h"
 #include "../emulator.h"
@@ -31,13 +30,6 @@
 
 /* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
 #define LONGEST_SCALED 1000000
-
-/*
- * A thread in the queue waits for each thread before it at most QUEUE_LONGEST times the iterations
- * that it waits for a held lock, and for at most QUEUE_OTHERS threads.
- */
-#define QUEUE_LONGEST 16
-#define QUEUE_OTHERS  256
 
 /*
  * Nanoseconds. The longest wait for a held lock before an attempt is SPIN_BUSY iterations, 0.1 ms by
@@ -121,7 +113,7 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	test_point(nested);
 	t->held[t->nr_held++] =
 		(struct elide_held){.word = word, .value = value, .size = rule->size};
-	if (note && note_again(t, t->nr_nested, call))
+	if (note && note_repeated(t, t->nr_nested, call))
 		return ELIDE_ELIDED;
 	if (note && t->nr_nested < ELIDE_MAX_NESTED)
 		t->nested[t->nr_nested++] = (uint64_t)call;
@@ -148,7 +140,7 @@ static __noinline bool wait_longer(const struct elide_call *call, const void *wo
 		if (is_free(word, rule, &value))
 			return true;
 	}
-	cycles = policy_wait_attempt(elide_hold_known(class_index), elide_crowded());
+	cycles = policy_wait_attempt(elide_hold_known(class_index), elide_oversubscribed());
 	for (start = cycles_now(); cycles_now() - start < cycles;) {
 		cpu_relax();
 		if (is_free(word, rule, &value))
@@ -245,7 +237,7 @@ static __noinline bool ask_emulator(struct elide_aborted *a, struct rtmgrind_bri
 	return true;
 }
 
-/* An abort of which more is known, or to be known, than its cause. */
+/* An abort whose details are known, or are to be found out. */
 static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 				 const struct tries *tries, unsigned int status,
 				 unsigned long long start)
@@ -305,47 +297,6 @@ __cold void elide_policy_changed(const struct elide_call *call, const void *lock
 			     policy, elide_window(elide_self, lock, call));
 }
 
-/* Only turns are taken here: it orders nothing. */
-static bool is_next(uint32_t *queue, uint32_t after, uint32_t tid)
-{
-	return __atomic_compare_exchange_n(queue, &after, tid, false, __ATOMIC_RELAXED,
-					   __ATOMIC_RELAXED);
-}
-
-/*
- * Be the one whose turn it is. The word may have been left by a thread that is no more, or
- * not in this process: not waited for without end, and neither are others for ever.
- */
-static void queue_up(struct elide_thread *t, struct policy_lock *lock, uint32_t spins)
-{
-	uint32_t nr = 0, n = 0, last = 0, now;
-
-	if (t->queue)
-		return;
-	while ((now = READ_ONCE(lock->queue)) || !is_next(&lock->queue, 0, t->tid)) {
-		if (now && now != last) {
-			if (nr++ == QUEUE_OTHERS)
-				return;
-			last = now;
-			n = QUEUE_LONGEST * spins;
-		} else if (now && n) {
-			n--;
-		} else if (now && is_next(&lock->queue, now, t->tid)) {
-			break;
-		}
-		cpu_relax();
-	}
-	t->queue = &lock->queue;
-}
-
-__noinline void elide_leave_queue(struct elide_thread *t)
-{
-	/* It may have gone to another who has waited too long. */
-	if (READ_ONCE(*t->queue) == t->tid)
-		WRITE_ONCE(*t->queue, 0);
-	t->queue = NULL;
-}
-
 /* Do what the policy said. False: fall back. */
 static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tries *tries,
 					 struct policy_verdict v)
@@ -364,11 +315,6 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 			for (uint32_t n = elide_random_period(t, v.spins); n; n--)
 				cpu_relax();
 		break;
-	case POLICY_QUEUE:
-		spins = v.spins;
-		if (wait)
-			queue_up(t, elide_policy_of(tries->word), spins);
-		break;
 	case POLICY_FALLBACK:
 		return false;
 	}
@@ -376,13 +322,11 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 }
 
 static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
-			       const struct policy_try *try)
+			       const struct policy_attempts *try)
 {
 	/* No section has begun. */
 	if (!t->in_locked)
 		t->outer = NULL;
-	if (t->queue)
-		elide_leave_queue(t);
 	if (elide_process.config.measures) {
 		adapt_fell_back(tries->call, tries->word, try);
 	} else if (elide_process.config.keeps_window) {
@@ -393,7 +337,7 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 	tries->call->lock = tries->word;
 }
 
-/* The section has begun, and who looks at its end wants to know which lock it began with. */
+/* The section has begun, and what runs at its commit needs the lock that it began with. */
 static __always_inline_fn void remember(struct elide_thread *t, const struct tries *tries,
 					struct elide_row *row)
 {
@@ -413,7 +357,7 @@ static __always_inline_fn void remember(struct elide_thread *t, const struct tri
  * The attempt before has aborted. Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
  * @conflicts: attempts before that one which conflicts have aborted
  */
-static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
+static __always_inline_fn enum elide_outcome retry(struct elide_thread *t,
 						       const struct tries *tries,
 						       unsigned int status, unsigned int conflicts)
 {
@@ -422,7 +366,7 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	/* A locked section around it stays first in the list until this one has begun. */
 	bool prepared = !t->in_locked;
 	struct policy_lock *lock = config->counts_skips ? elide_policy_of(tries->word) : NULL;
-	struct policy_try try = {
+	struct policy_attempts try = {
 		.arm = tries->arm,
 		.attempts = conflicts,
 		.conflict = conflicts,
@@ -430,7 +374,7 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	unsigned long long start = tries->start;
 	uint64_t value;
 
-	/* The quick path has. */
+	/* The fast path has. */
 	if (prepared && !tries->prepared)
 		prepare(t, row, tries->word, tries->rule);
 	for (;;) {
@@ -439,8 +383,8 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 		test_point(aborted);
 		count_abort(t, row, tries, status, cause, start);
 		if (config->measures) {
-			/* In a crowded process the holder may have no processor: it is not waited for. */
-			try.held = !(try.conflict && elide_crowded()) &&
+			/* In an oversubscribed process the holder may have no processor: it is not waited for. */
+			try.held = !(try.conflict && elide_oversubscribed()) &&
 				   !is_free(tries->word, tries->rule, &value);
 			adapt_aborted(tries->call, &try, cause);
 		}
@@ -450,7 +394,6 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
 			subscribe(t, row, tries->word, tries->rule, prepared);
-			t->odd = t->queue != NULL;
 			remember(t, tries, row);
 			return ELIDE_ELIDED;
 		}
@@ -460,7 +403,7 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	return ELIDE_FELL_BACK;
 }
 
-enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *call,
+enum elide_outcome elide_retry(struct elide_thread *t, struct elide_call *call,
 				   const void *word, const struct elide_rule *rule,
 				   const struct elide_until *until, unsigned int status,
 				   unsigned int conflicts)
@@ -474,7 +417,7 @@ enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *ca
 		.prepared = true,
 	};
 
-	return try_again(t, &tries, status, conflicts);
+	return retry(t, &tries, status, conflicts);
 }
 
 /* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
@@ -490,7 +433,7 @@ static __cold void change_ways(struct elide_thread *t, bool halted)
 
 __noinline bool elide_may_try(struct elide_thread *t, struct elide_call *call)
 {
-	if (!call->elided || call->way == ELIDE_WAY_PARKED)
+	if (!call->elided || call->way == ELIDE_WAY_DORMANT)
 		return false;
 	if (unlikely(t->halted != elide_halted()))
 		change_ways(t, elide_halted());
@@ -522,8 +465,6 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 	    !policy_lock_enter(config, elide_policy_of(word)))
 		return ELIDE_SKIPPED;
 	test_point(enter);
-	if (unlikely(t->arm > POLICY_ARM_probe) && elide_may_wait(until))
-		adapt_sockets_wait(t, call);
 	if (unlikely(!is_free(word, rule, &value)) && config->looks_first &&
 	    !wait_longer(call, word, rule,
 			 elide_may_wait(until) ? config->spin_busy : 0))
@@ -543,7 +484,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 	}
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
-		return try_again(t, &tries, status, 0);
+		return retry(t, &tries, status, 0);
 	subscribe(t, elide_call_row(call), word, rule, false);
 	remember(t, &tries, elide_call_row(call));
 	return ELIDE_ELIDED;

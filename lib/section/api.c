@@ -12,8 +12,8 @@
 #include "../life/lock.h"
 #include "../life/start.h"
 #include "engine.h"
-#include "held.h"
-#include "quick.h"
+#include "locked.h"
+#include "fast-path.h"
 #include "section.h"
 
 /* The caller is about to lock, or, without @wait, to try it; whether it has is not known here. */
@@ -48,38 +48,38 @@ static __noinline int begin(const void *word, const struct elide_rule *rule, con
 	return outcome == ELIDE_ELIDED;
 }
 
-/* The quick path has not elided. @outcome: what it says; @status: of its attempt, if it made one */
+/* The fast path has not elided. @outcome: what it says; @status: of its attempt, if it made one */
 static __noinline int begin_otherwise(struct elide_call *call, const void *word,
 				      const struct elide_rule *rule, const void *site,
 				      enum elide_outcome outcome, unsigned int status)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
 	if (outcome == ELIDE_NOTHING_DONE)
 		return begin(word, rule, site);
 	if (outcome == ELIDE_FELL_BACK)
-		outcome = elide_acquire_again(t, call, word, rule, &elide_until_locked, status);
+		outcome = elide_acquire_retry(t, call, word, rule, &elide_until_locked, status);
 	if (outcome == ELIDE_ELIDED)
 		return 1;
 	count(t, elide_call_row(call), word, outcome, true);
 	return 0;
 }
 
-/* As elide_quick_acquire(), whose code for either size of a word is shorter than that for both. */
+/* As elide_fast_acquire(), whose code for either size of a word is shorter than that for both. */
 static __always_inline_fn enum elide_outcome acquire_known(struct elide_thread *t,
-							   struct elide_quick q, const void *word,
+							   struct elide_fast q, const void *word,
 							   const struct elide_rule *rule,
 							   unsigned int *status)
 {
 	struct elide_rule sized = {.mask = rule->mask, .free = rule->free, .size = 8};
 
 	if (rule->size != 4)
-		return elide_quick_acquire(t, q, word, sized, status);
+		return elide_fast_acquire(t, q, word, sized, status);
 	sized.size = 4;
-	return elide_quick_acquire(t, q, word, sized, status);
+	return elide_fast_acquire(t, q, word, sized, status);
 }
 
-static __always_inline_fn int begin_known(struct elide_thread *t, struct elide_quick q,
+static __always_inline_fn int begin_known(struct elide_thread *t, struct elide_fast q,
 					  const void *word, const struct elide_rule *rule,
 					  const void *site)
 {
@@ -99,8 +99,8 @@ static __always_inline_fn int begin_known(struct elide_thread *t, struct elide_q
 static __noinline int begin_unknown(const void *word, const struct elide_rule *rule,
 				    const void *site)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick_look(t, word, site, ELIDE_KIND_CUSTOM);
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q = elide_fast_look(t, word, site, ELIDE_KIND_CUSTOM);
 
 	return q.known ? begin_known(t, q, word, rule, site) : begin(word, rule, site);
 }
@@ -109,19 +109,19 @@ static __noinline int begin_unknown(const void *word, const struct elide_rule *r
 static __noinline int begin_nested(struct elide_thread *t, const void *word,
 				   const struct elide_rule *rule, const void *site)
 {
-	return elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM) ||
+	return elide_fast_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM) ||
 	       begin_unknown(word, rule, site);
 }
 
 __export int elide_begin(const void *word, const struct elide_rule *rule)
 {
 	const void *site = __builtin_return_address(0);
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
 	if (unlikely(t->open))
 		return begin_nested(t, word, rule, site);
-	q = elide_quick(t, word, site, ELIDE_KIND_CUSTOM);
+	q = elide_fast(t, word, site, ELIDE_KIND_CUSTOM);
 	if (unlikely(!q.known))
 		return begin_unknown(word, rule, site);
 	return begin_known(t, q, word, rule, site);
@@ -179,27 +179,27 @@ static __noinline int try_begin(const void *word, const struct elide_rule *rule,
 static __noinline int try_nested(struct elide_thread *t, const void *word,
 				 const struct elide_rule *rule, const void *site)
 {
-	if (elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM))
+	if (elide_fast_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM))
 		return 1;
 	return try_begin(word, rule, site);
 }
 
-/* The quick path has not elided. Parameters are those of begin_otherwise(). */
+/* The fast path has not elided. Parameters are those of begin_otherwise(). */
 static __noinline int try_otherwise(struct elide_call *call, const void *word,
 				    const struct elide_rule *rule, const void *site,
 				    enum elide_outcome outcome, unsigned int status)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
 	if (outcome == ELIDE_NOTHING_DONE)
 		return try_begin(word, rule, site);
 	if (outcome == ELIDE_FELL_BACK)
-		outcome = elide_acquire_again(t, call, word, rule, &elide_until_now, status);
+		outcome = elide_acquire_retry(t, call, word, rule, &elide_until_now, status);
 	return outcome == ELIDE_ELIDED ?
 		       1 : try_lock(t, elide_call_row(call), word, rule, outcome);
 }
 
-static __always_inline_fn int try_known(struct elide_thread *t, struct elide_quick q,
+static __always_inline_fn int try_known(struct elide_thread *t, struct elide_fast q,
 					const void *word, const struct elide_rule *rule,
 					const void *site)
 {
@@ -215,8 +215,8 @@ static __always_inline_fn int try_known(struct elide_thread *t, struct elide_qui
 static __noinline int try_unknown(const void *word, const struct elide_rule *rule,
 				  const void *site)
 {
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick_look(t, word, site, ELIDE_KIND_CUSTOM);
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q = elide_fast_look(t, word, site, ELIDE_KIND_CUSTOM);
 
 	return q.known ? try_known(t, q, word, rule, site) : try_begin(word, rule, site);
 }
@@ -224,12 +224,12 @@ static __noinline int try_unknown(const void *word, const struct elide_rule *rul
 __export int elide_try_begin(const void *word, const struct elide_rule *rule)
 {
 	const void *site = __builtin_return_address(0);
-	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_fast;
+	struct elide_fast q;
 
 	if (unlikely(t->open))
 		return try_nested(t, word, rule, site);
-	q = elide_quick(t, word, site, ELIDE_KIND_CUSTOM);
+	q = elide_fast(t, word, site, ELIDE_KIND_CUSTOM);
 	if (unlikely(!q.known))
 		return try_unknown(word, rule, site);
 	return try_known(t, q, word, rule, site);
@@ -237,15 +237,15 @@ __export int elide_try_begin(const void *word, const struct elide_rule *rule)
 
 static __noinline int end_nested(struct elide_thread *t, const void *word)
 {
-	return elide_quick_release_nested(t, word, 0) ||
+	return elide_fast_release_nested(t, word, 0) ||
 	       (elide_inside(elide_self) && elide_release(t, word));
 }
 
 __export int elide_end(const void *word)
 {
-	struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_fast;
 
-	if (likely(elide_quick_release(t, word, 0)))
+	if (likely(elide_fast_release(t, word, 0)))
 		return 1;
 	return t->open ? end_nested(t, word) : 0;
 }

@@ -4,7 +4,7 @@
 #include "../life/fill.h"
 #include "../state/holds.h"
 #include "blocking.h"
-#include "held.h"
+#include "locked.h"
 
 /* The counters of a call; NULL if it is not counted. */
 static struct elide_row *row_of(const void *object, const void *site, enum elide_kind kind)
@@ -114,8 +114,8 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 	b->waits = true;
 	if (k->locked_by)
 		adapt_cond_wait(k->locked_by);
-	/* In a crowded process all sleep at once anyway. */
-	if (k->mutex_class != ELIDE_NONE && !elide_crowded())
+	/* In an oversubscribed process all sleep at once anyway. */
+	if (k->mutex_class != ELIDE_NONE && !elide_oversubscribed())
 		elide_cond_wait_seen(k->mutex_class);
 	elide_note_waited(t, object);
 	wait_begins(b, t, object, noted);
@@ -149,7 +149,7 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end, cons
 			known = elide_waker_find(object, b->start, end, &waker);
 			elide_evidence_woken(row, known ? &waker : NULL, &b->who, cycles);
 		}
-		/* Last: a handler may leave the slow path before. */
+		/* Last: a handler may leave the global-lock path before. */
 		if (held)
 			elide_wait_over(elide_self, row, held, end, cycles);
 		else

@@ -14,8 +14,8 @@
  *   if elide_inside(): elide_release() -> true: done
  *   else release the lock itself
  *
- * quick.h does the usual case of both in few instructions, inside the wrapper. This header is the
- * one that declares functions of three files, acquire.c, again.c and release.c.
+ * fast-path.h does the usual case of both in few instructions, inside the wrapper. This header is the
+ * one that declares functions of three files, acquire.c, retry.c and release.c.
  */
 #ifndef ELIDE_ENGINE_H
 #define ELIDE_ENGINE_H
@@ -45,7 +45,7 @@ enum elide_outcome {
 	ELIDE_SKIPPED,      /* lock: no attempt was made */
 	ELIDE_FELL_BACK,    /* lock: attempts aborted */
 	ELIDE_NOTHING_DONE, /*
-			     * elide_quick_acquire(): go the long way. elide_acquire(): lock and count
+			     * elide_fast_acquire(): go the long way. elide_acquire(): lock and count
 			     * nothing, a transaction is open; if it is ours, elide_defer() with
 			     * ELIDE_DEFER_LOCKED once it is locked
 			     */
@@ -131,7 +131,7 @@ enum elide_outcome elide_try(struct elide_call *call, const void *word,
  * elide_may_fail() - may a trylock that has found the lock held return, with nothing counted?
  * @call: what the thread knows of the call, or NULL
  *
- * Return: false if the call is not known, or elide_quick_acquire() has counted it as the last before an
+ * Return: false if the call is not known, or elide_fast_acquire() has counted it as the last before an
  * event: then the long way goes on with it.
  */
 static inline bool elide_may_fail(const struct elide_call *call)
@@ -146,7 +146,7 @@ static inline bool elide_may_fail(const struct elide_call *call)
 
 /**
  * elide_not_acquired() - a trylock has failed that was counted as a section.
- * @call: its call, after elide_quick_acquire(), elide_acquire_again() or elide_try()
+ * @call: its call, after elide_fast_acquire(), elide_acquire_retry() or elide_try()
  *
  * The policy compares arms by the number of sections.
  */
@@ -159,7 +159,7 @@ static inline void elide_not_acquired(const struct elide_call *call)
 }
 
 /**
- * elide_acquire_again() - go on with an acquisition that quick.h has begun: its attempt has aborted.
+ * elide_acquire_retry() - go on with an acquisition that fast-path.h has begun: its attempt has aborted.
  * @t: the calling thread
  * @call: the call
  * @word: lock word
@@ -169,7 +169,7 @@ static inline void elide_not_acquired(const struct elide_call *call)
  *
  * Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
  */
-enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
+enum elide_outcome elide_acquire_retry(struct elide_thread *t, struct elide_call *call,
 				       const void *word, const struct elide_rule *rule,
 				       const struct elide_until *until, unsigned int status);
 

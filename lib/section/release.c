@@ -11,7 +11,7 @@
 #include "../life/lock.h"
 #include "../policy/published.h"
 #include "../state/settings.h"
-#include "held.h"
+#include "locked.h"
 #include "section.h"
 
 bool elide_locked_inside(const struct elide_thread *t, const void *lock)
@@ -103,7 +103,7 @@ static void catch_up_order(struct elide_thread *t, struct elide_pending *d)
 static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 				     const struct elide_row *row)
 {
-	const struct policy_try none = {0};
+	const struct policy_attempts none = {0};
 	const struct elide_call *call = elide_call_of_row(t, lock, row);
 
 	if (call && policy_hpca_done(&elide_process.config, elide_policy_of(lock),
@@ -122,8 +122,6 @@ static __always_inline_fn void commit(struct elide_thread *t)
 	rtm_end();
 	test_point(committed);
 	counter_add(row->commits, 1);
-	if (unlikely(t->queue))
-		elide_leave_queue(t);
 	/* Back in the locked section that it was inside of, if there is one. */
 	if (unlikely(t->in_locked))
 		section_locked(t);
@@ -183,8 +181,8 @@ static void catch_up_all(struct elide_thread *t, uint32_t nr, const void *last)
 	t->catches_up = false;
 }
 
-/* There is more to be done, whatever it is. */
-static __noinline void commit_odd(struct elide_thread *t)
+/* Calls in the section have left more to be done than to count their rows. */
+static __noinline void commit_pending(struct elide_thread *t)
 {
 	uint32_t nr = keep_pending(t);
 
@@ -234,7 +232,7 @@ bool elide_release(struct elide_thread *t, const void *word)
 	} else if (unlikely(elide_process.order)) {
 		commit_ordered(t, word);
 	} else if (unlikely(t->nr_pending)) {
-		commit_odd(t);
+		commit_pending(t);
 	} else {
 		commit_nested(t);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * section.h - what the ends of an elided section share: acquire.c, again.c, release.c, quick.h.
+ * section.h - what the ends of an elided section share: acquire.c, retry.c, release.c, fast-path.h.
  *
  * Must never be needed by anything else.
  */
@@ -25,8 +25,8 @@ static __always_inline_fn bool is_free(const void *word, const struct elide_rule
 }
 
 /*
- * What is known of a section before it begins. Not counted as held, and outside of the transaction,
- * which is shorter by that: the less there is in it, the less often it is aborted.
+ * Note what is known of a section. Before XBEGIN, as the shorter a transaction, the less often it is
+ * aborted; the lock does not count as held yet.
  */
 static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row *row,
 				       const void *word, const struct elide_rule *rule)
@@ -81,8 +81,8 @@ static inline void section_locked(struct elide_thread *t)
 }
 
 /*
- * Locks inside an elided section, elided with it. They are of the sections that are completed, as
- * they would be if they were locked: the policy compares their numbers.
+ * Locks inside an elided section, elided with it. They count as completed sections, as they
+ * would if they were locked: the policy compares the numbers of these.
  */
 static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_thread *adapt,
 					    uint32_t nr)
@@ -95,7 +95,7 @@ static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_
  * Is the lock that is being elided one more by the call that was noted last, as in a loop over many or
  * hand over hand? Then one note is for both. False: it needs its own.
  */
-static __always_inline_fn bool note_again(struct elide_thread *t, uint32_t nr_nested,
+static __always_inline_fn bool note_repeated(struct elide_thread *t, uint32_t nr_nested,
 					  const struct elide_call *call)
 {
 	uint64_t note;
@@ -111,21 +111,18 @@ static __always_inline_fn bool note_again(struct elide_thread *t, uint32_t nr_ne
 }
 
 /**
- * elide_try_again() - go on after an abort, whatever its cause.
+ * elide_retry() - go on after an abort, whatever its cause.
  *
- * Parameters and what it returns are those of elide_acquire_again().
+ * Parameters and what it returns are those of elide_acquire_retry().
  * @conflicts: attempts before the last one, all aborted by conflicts and counted
  */
-enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *call,
+enum elide_outcome elide_retry(struct elide_thread *t, struct elide_call *call,
 				   const void *word, const struct elide_rule *rule,
 				   const struct elide_until *until, unsigned int status,
 				   unsigned int conflicts);
 
 /** elide_policy_changed() - HPCA'14's policy has changed its mind about a lock. @call: that showed it */
 void elide_policy_changed(const struct elide_call *call, const void *lock);
-
-/** elide_leave_queue() - let the next aborted thread have its turn. */
-void elide_leave_queue(struct elide_thread *t);
 
 #pragma GCC visibility pop
 

@@ -80,7 +80,7 @@ _Static_assert(offsetof(struct elide_call, commits) == CACHE_LINE, "one line for
  * @countdown: sections until the next event: the next attempt is timed, or the thread reports
  * @nr:        sections between the last report and the next
  * @adapt_nr:  index in adapt_classes; 0 for an unused entry
- * @epoch:     number of the epoch of the last report
+ * @trial:     number of the trial of the last report
  * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
  */
 struct adapt_thread {
@@ -90,7 +90,7 @@ struct adapt_thread {
 	uint32_t countdown;
 	uint32_t nr;
 	uint32_t adapt_nr;
-	uint32_t epoch;
+	uint32_t trial;
 	uint64_t aborts;
 };
 

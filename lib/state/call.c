@@ -53,7 +53,10 @@ static uint32_t tag_of(const void *lock, enum elide_kind kind)
 /* Of the calls that find no room for their lock one in 16 is counted, as 16. Chosen here. */
 #define REFUSED_SAMPLE 16
 
-/* tag_of() outside of transactions: one call in REFUSED_SAMPLE lets it be found out again whether there is room. */
+/*
+ * tag_of() outside of transactions: one call in REFUSED_SAMPLE lets it be found out again whether
+ * there is room.
+ */
 static uint32_t tag_looked_up(struct elide_thread *t, const void *lock, enum elide_kind kind)
 {
 	uint32_t tag = elide_registry_find(lock);
@@ -65,7 +68,10 @@ static uint32_t tag_looked_up(struct elide_thread *t, const void *lock, enum eli
 	return elide_class_beyond(kind);
 }
 
-/* The tag of a lock that was not registered: it is registered here if there is room and its class is known. */
+/*
+ * The tag of a lock that was not registered: it is registered here if there is room and its class
+ * is known.
+ */
 static uint32_t register_known(const void *lock, const void *site, enum elide_kind kind)
 {
 	uint32_t tag = elide_registry_add_known(lock, kind, site, false, false);
@@ -170,7 +176,7 @@ void elide_call_publish(struct elide_thread *t, struct elide_call *call)
 			hash++;
 		t->hash[hash % ELIDE_NR_HASH] = nr;
 	}
-	/* Others look at the calls of a thread in slow paths of their own. */
+	/* Others look at the calls of a thread in global-lock paths of their own. */
 	__atomic_store_n(&t->nr_calls, nr, __ATOMIC_RELEASE);
 }
 

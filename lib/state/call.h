@@ -109,9 +109,9 @@ struct elide_call *elide_call_find(struct elide_thread *t, const void *lock, con
  * elide_call_look() - the call of a lock that is registered, or whose class is known, if the thread has it.
  * @t: the calling thread, outside transactions
  *
- * Without the engine's lock, which thousands of locks would make the bottleneck. Registers the lock.
+ * Registers the lock, without the engine's lock: a process with thousands of locks would serialise on it.
  *
- * Return: the call; NULL: something is to be made in a slow path.
+ * Return: the call; NULL: something is to be made in a global-lock path.
  */
 struct elide_call *elide_call_look(struct elide_thread *t, const void *lock, const void *site,
 				   enum elide_kind kind);
@@ -152,7 +152,7 @@ struct elide_more *elide_more(struct elide_thread *t);
 
 /**
  * elide_calls_forget() - an object was unloaded: no call at its addresses is found any more.
- * @start, @end: its addresses; a call that is made there again is looked up in slow paths
+ * @start, @end: its addresses; a call that is made there again is looked up in global-lock paths
  *
  * Lock-free, async-signal-safe.
  */

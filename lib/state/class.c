@@ -54,7 +54,7 @@ struct last_class {
 
 uint64_t elide_inits[ELIDE_NR_INITS];
 
-/* The last class found in a slow path, and the last that this thread found outside of them. */
+/* The last class found in a global-lock path, and the last that this thread found outside of them. */
 static struct last_class last;
 static __thread struct last_class own;
 

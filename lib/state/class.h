@@ -4,7 +4,7 @@
  *
  * If a lock lies in an object's data, its class is its own symbol, or that of the array which it
  * lies in; else its class is the site that initialised it, or, where no call did, the site that
- * first locked it. Look-ups are lock-free; classes and modules are made in slow paths.
+ * first locked it. Look-ups are lock-free; classes and modules are made in global-lock paths.
  */
 #ifndef ELIDE_CLASS_H
 #define ELIDE_CLASS_H
@@ -68,7 +68,7 @@ int elide_class_start(uint32_t max_classes);
  * @initialised: the call initialised it
  * @shared: it is process-shared
  *
- * In a slow path.
+ * In a global-lock path.
  *
  * Return: index of the class; ELIDE_NONE if there is no room (counted).
  */
@@ -125,11 +125,11 @@ void elide_class_count_shared(uint32_t class_index);
  */
 uint32_t elide_class_beyond(enum elide_kind kind);
 
-/** elide_class_make_beyond() - the same, but made if there is none yet. In a slow path. */
+/** elide_class_make_beyond() - the same, but made if there is none yet. In a global-lock path. */
 uint32_t elide_class_make_beyond(enum elide_kind kind);
 
 /**
- * elide_class_refused() - would a slow path find no room for the class of a lock, which is not known?
+ * elide_class_refused() - would a global-lock path find no room for the class of a lock, which is not known?
  *
  * Parameters are those of elide_class_of(). Lock-free, async-signal-safe.
  */

@@ -2,12 +2,12 @@
 /*
  * gate.c - see gate.h.
  *
- * The lock of the slow paths is never held while anything is called that may take a lock of the
+ * The lock of the global-lock paths is never held while anything is called that may take a lock of the
  * program or of the loader: only system calls and _dl_find_object(). It inherits priority
  * (pi-lock.h), and the holder blocks signals: no handler, and no cancellation, can leave it held.
  *
- * A slow path runs on a stack of the process (base/own-stack.h), as the thread's own may be the
- * alternate one of a handler, which is small. A handler of a fault in a slow path runs on
+ * A global-lock path runs on a stack of the process (base/own-stack.h), as the thread's own may be the
+ * alternate one of a handler, which is small. A handler of a fault in a global-lock path runs on
  * that stack, too, or begins at the top of the thread's alternate stack.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ __thread bool elide_busy;
 
 /*
  * What a fork wipes: zero in the child tells that it is one, and frees the lock.
- * @inside: threads in slow paths that make system calls
+ * @inside: threads in global-lock paths that make system calls
  */
 static struct wiped {
 	struct elide_pi_lock lock;
@@ -37,18 +37,18 @@ static struct wiped {
 	uint32_t inside;
 } *wiped;
 
-/* This thread is counted in @inside; it stays so where a signal handler leaves slow_end(). */
+/* This thread is counted in @inside; it stays so where a signal handler leaves global_end(). */
 static __thread bool counted;
 
 /*
- * Under a filter: attempts to acquire the lock, of 100 cycles each. Slow paths of microseconds end
+ * Under a filter: attempts to acquire the lock, of 100 cycles each. Global-lock paths of microseconds end
  * meanwhile; chosen, nothing depends on it.
  */
 #define QUIET_TRIES 1000
 
 static int (*gate_ready)(void);
 
-/* The stack that slow paths run on, whose lock is that of the slow paths. */
+/* The stack that global-lock paths run on, whose lock is that of the global-lock paths. */
 static void *own_stack;
 
 int elide_gate_start(int (*ready)(void))
@@ -73,8 +73,8 @@ void elide_gate_adopt(void)
 }
 
 /*
- * What a slow path does not block: signals that an instruction of its own raises. A
- * program may handle a fault on memory of its own that a slow path reads.
+ * What a global-lock path does not block: signals that an instruction of its own raises. A
+ * program may handle a fault on memory of its own that a global-lock path reads.
  */
 #define SIGNAL_BIT(nr) (1ull << ((nr) - 1))
 #define FAULTS                                                                              \
@@ -82,7 +82,7 @@ void elide_gate_adopt(void)
 	 SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS))
 
 /**
- * struct slow - a slow path.
+ * struct global_path - a global-lock path.
  * @body, @arg: what runs in it
  * @refused: @body did not run, as the process has no data file
  * @unready: @body runs even so
@@ -91,7 +91,7 @@ void elide_gate_adopt(void)
  * @quiet: under a filter: no system call is made, and signals are not blocked
  * @saved_errno: errno, which is given back
  */
-struct slow {
+struct global_path {
 	void (*body)(void *arg);
 	void *arg;
 	bool refused;
@@ -128,7 +128,7 @@ static long set_mask(const uint64_t *set, uint64_t *old)
 	return sys_ask(rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
 }
 
-static void slow_end(const struct slow *slow)
+static void global_end(const struct global_path *slow)
 {
 	elide_busy = false;
 	if (likely(!slow->quiet)) {
@@ -140,10 +140,10 @@ static void slow_end(const struct slow *slow)
 }
 
 /*
- * False: a seccomp filter forbids what a slow path needs. Without the mask of before, which the kernel has
- * not told, there is none to give back.
+ * False: a seccomp filter forbids what a global-lock path needs. Without the mask of before, which the kernel
+ * has not told, there is none to give back.
  */
-static bool begin_own(struct slow *slow)
+static bool begin_own(struct global_path *slow)
 {
 	static const uint64_t blocked = ~FAULTS;
 	int saved = errno;
@@ -160,7 +160,7 @@ static bool begin_own(struct slow *slow)
 }
 
 /* The same, for what needs the lock. */
-static bool slow_begin(struct slow *slow)
+static bool global_begin(struct global_path *slow)
 {
 	const struct elide_thread *t = elide_self;
 
@@ -170,40 +170,40 @@ static bool slow_begin(struct slow *slow)
 	slow->tid = t && t->tid ? t->tid : elide_tid_now();
 	if (likely((int32_t)slow->tid > 0))
 		return true;
-	slow_end(slow);
+	global_end(slow);
 	return false;
 }
 
-/* On the stack of the slow paths, with their lock. */
-static void slow_main(void *arg)
+/* On the stack of the global-lock paths, with their lock. */
+static void global_main(void *arg)
 {
-	struct slow *slow = arg;
+	struct global_path *slow = arg;
 
-	test_point(slow_entered);
+	test_point(global_entered);
 	slow->refused = !slow->unready && gate_ready();
 	if (!slow->refused)
 		slow->body(slow->arg);
-	test_point(slow_leaving);
+	test_point(global_leaving);
 }
 
 /* The lock is held. */
-static bool run_locked(struct slow *slow)
+static bool run_locked(struct global_path *slow)
 {
 	/* A handler may leave a quiet one by longjmp(), which may have to stay on its stack. */
 	if (likely(!slow->quiet))
-		elide_on_stack(slow_main, slow, own_stack);
+		elide_on_stack(global_main, slow, own_stack);
 	else
-		slow_main(slow);
+		global_main(slow);
 	elide_pi_unlock(&wiped->lock, slow->tid);
-	slow_end(slow);
+	global_end(slow);
 	return !slow->refused;
 }
 
 /*
- * Acquire the lock. Signals are not blocked in a quiet slow path: a handler that leaves it by
+ * Acquire the lock. Signals are not blocked in a quiet global-lock path: a handler that leaves it by
  * longjmp() leaves the lock held for ever, so nobody waits for it.
  */
-static bool acquire(const struct slow *slow)
+static bool acquire(const struct global_path *slow)
 {
 	if (likely(!slow->quiet))
 		return elide_pi_lock(&wiped->lock, slow->tid);
@@ -215,37 +215,37 @@ static bool acquire(const struct slow *slow)
 	return false;
 }
 
-static bool pass(struct slow *slow)
+static bool pass(struct global_path *slow)
 {
-	if (!elide_process.running || elide_busy || !slow_begin(slow))
+	if (!elide_process.running || elide_busy || !global_begin(slow))
 		return false;
-	/* Or a thread has ended in a slow path, and left the tables in the middle of a change. */
+	/* Or a thread has ended in a global-lock path, and left the tables in the middle of a change. */
 	if (likely(acquire(slow)))
 		return run_locked(slow);
-	slow_end(slow);
+	global_end(slow);
 	return false;
 }
 
-bool elide_slow_run(void (*body)(void *arg), void *arg)
+bool elide_global_run(void (*body)(void *arg), void *arg)
 {
-	return pass(&(struct slow){.body = body, .arg = arg});
+	return pass(&(struct global_path){.body = body, .arg = arg});
 }
 
-bool elide_slow_run_unready(void (*body)(void *arg), void *arg)
+bool elide_global_run_unready(void (*body)(void *arg), void *arg)
 {
-	return pass(&(struct slow){.body = body, .arg = arg, .unready = true});
+	return pass(&(struct global_path){.body = body, .arg = arg, .unready = true});
 }
 
-bool elide_slow_try_run(void (*body)(void *arg), void *arg)
+bool elide_global_try_run(void (*body)(void *arg), void *arg)
 {
-	struct slow slow = {.body = body, .arg = arg};
+	struct global_path slow = {.body = body, .arg = arg};
 
 	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock.word) ||
-	    !slow_begin(&slow))
+	    !global_begin(&slow))
 		return false;
 	if (elide_pi_trylock(&wiped->lock, slow.tid))
 		return run_locked(&slow);
-	slow_end(&slow);
+	global_end(&slow);
 	return false;
 }
 
@@ -261,7 +261,7 @@ static bool owns(const struct elide_thread *t)
 bool elide_own_run(void (*body)(void *arg), void *arg)
 {
 	const struct elide_thread *t = elide_self;
-	struct slow slow = {0};
+	struct global_path slow = {0};
 	bool ran;
 
 	if (!elide_process.running || elide_busy || !owns(t) || READ_ONCE(sys_forbidden) ||
@@ -271,7 +271,7 @@ bool elide_own_run(void (*body)(void *arg), void *arg)
 	ran = likely(!slow.quiet && elide_self == t && owns(t));
 	if (likely(ran))
 		body(arg);
-	slow_end(&slow);
+	global_end(&slow);
 	return ran;
 }
 

@@ -54,7 +54,7 @@ bool elide_sleeps_at_once(const struct elide_row *row)
 				     row->commits + row->not_attempted + row->fallback);
 }
 
-bool elide_crowded(void)
+bool elide_oversubscribed(void)
 {
 	return READ_ONCE(elide_nr_active) > elide_process.nr_processors;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * holds.h - the usual hold time of the locks of each class, whether their threads come from condition
- * variables, and whether the process is crowded.
+ * holds.h - the typical hold time of the locks of each class, whether their threads come from condition
+ * variables, and whether the process is oversubscribed.
  *
  * From hold times of locked locks, which are measured anyway, one in HOLD_PERIOD. Written without
  * synchronisation: a lost update is a hold time that nobody has learnt from.
@@ -23,7 +23,7 @@
 
 extern uint32_t elide_holds[ELIDE_NR_HOLDS];
 
-/** elide_hold_known() - usual hold time of a class, cycles; 0: none was measured. */
+/** elide_hold_known() - typical hold time of a class, cycles; 0: none was measured. */
 static inline uint32_t elide_hold_known(uint32_t class_index)
 {
 	return READ_ONCE(elide_holds[class_index % ELIDE_NR_HOLDS]);
@@ -57,8 +57,8 @@ static inline void elide_active_add(int change)
 	__atomic_add_fetch(&elide_nr_active, change, __ATOMIC_RELAXED);
 }
 
-/** elide_crowded() - are there more threads than processors? Then a holder may have none. */
-bool elide_crowded(void);
+/** elide_oversubscribed() - are there more threads than processors? Then a holder may have none. */
+bool elide_oversubscribed(void);
 
 #pragma GCC visibility pop
 

@@ -6,7 +6,7 @@
 #include "learned.h"
 
 static const struct learned_arm own_arms[] = {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) {#id},
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, help) {#id},
 #include "../arms.def"
 #undef ELIDE_ARM
 };
@@ -50,8 +50,7 @@ static int compare(const struct learned_class *a, const struct learned_class *b)
 
 static bool is_site(const struct learned_header *h, const struct learned_site *s)
 {
-	return s->object < h->nr_objects && s->arm < h->nr_arms && s->unelidable <= 1 &&
-	       s->kind > ELIDE_KIND_NONE && s->kind < ELIDE_NR_KINDS;
+	return s->object < h->nr_objects && s->kind > ELIDE_KIND_NONE && s->kind < ELIDE_NR_KINDS;
 }
 
 static bool is_class(const struct learned_header *h, const struct learned_class *c)
@@ -210,7 +209,7 @@ const struct learned_site *learned_site(const struct learned_file *f, const stru
 
 		if (s->object == wanted->object && s->offset == wanted->offset &&
 		    s->kind == wanted->kind)
-			return f->arm[s->arm] == LEARNED_NONE ? NULL : s;
+			return s;
 	}
 	return NULL;
 }
@@ -324,9 +323,9 @@ static bool translate(struct learned_image *image, const struct learned_file *f,
 		struct learned_site s = from->sites[i];
 
 		o = &f->objects[s.object];
-		if (f->arm[s.arm] == LEARNED_NONE || is_outdated(image, o, nr_own))
+		if (is_outdated(image, o, nr_own))
 			continue;
-		s.arm = f->arm[s.arm];
+		s.reserved = 0;
 		s.object = add_object(image, o->build_id, o->build_id_len, o->path);
 		if (s.object != LEARNED_NONE)
 			to->sites[to->nr_sites++] = s;

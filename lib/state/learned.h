@@ -7,7 +7,7 @@
  * from process to process, so a class or a call site is known by the build-id of its object and its
  * address in that. Nothing in the file is trusted before learned_open() has looked at all of it.
  *
- * No system calls: small-file.h reads and writes the bytes. In a slow path, or alone.
+ * No system calls: small-file.h reads and writes the bytes. In a global-lock path, or alone.
  */
 #ifndef ELIDE_STATE_LEARNED_H
 #define ELIDE_STATE_LEARNED_H
@@ -21,7 +21,7 @@
 #pragma GCC visibility push(hidden)
 
 #define LEARNED_MAGIC   0x4e5241454c444c45ull /* "ELDLEARN" */
-#define LEARNED_VERSION 1
+#define LEARNED_VERSION 2
 
 /* Bytes of a file at most, and of each table. */
 #define LEARNED_MAX     (1u << 20)
@@ -78,18 +78,16 @@ struct learned_object {
 _Static_assert(sizeof(struct learned_object) == 256, "fixed layout");
 
 /**
- * struct learned_site - what is kept of a call site.
+ * struct learned_site - a call site whose sections cannot be elided.
  * @object: index in the table of objects
  * @kind: enum elide_kind of the call
- * @arm: index in the table of arms: the incumbent
- * @unelidable: 1: the sections here cannot be elided
+ * @reserved: 0
  * @offset: return address of the call in the object
  */
 struct learned_site {
 	uint32_t object;
 	uint16_t kind;
-	uint8_t arm;
-	uint8_t unelidable;
+	uint16_t reserved;
 	uint64_t offset;
 };
 
@@ -103,7 +101,7 @@ struct learned_site {
  * @shared: 1: its locks are process-shared
  * @nr_sites: entries of @sites in use; the others are 0
  * @arm: index in the table of arms: incumbent of the class
- * @asked: challenges of the first rotation that are over; LEARN_ASKED_ALL: all
+ * @asked: challenges of the first round that are over; LEARN_ASKED_ALL: all
  * @period_us: time between challenges, us
  * @confidence: probability that the arm is on the right side of eliding and locking, in 1/1000; 0:
  *       they were not compared
@@ -111,7 +109,7 @@ struct learned_site {
  * @due_us: time of use of the class until the next challenge, us
  * @aborts: aborts by other threads for each 1000 sections, while something was elided
  * @waits: acquisitions that found the lock held for each 1000 sections, while nothing was elided
- * @sites: the call sites
+ * @sites: the call sites whose sections cannot be elided
  *
  * Classes are sorted by object, type, kind, shared and offset, and no two are equal in these.
  */
@@ -214,7 +212,7 @@ uint32_t learned_object(const struct learned_file *f, const struct elide_module 
 const struct learned_class *learned_class(const struct learned_file *f,
 					  const struct learned_class *wanted);
 
-/** learned_site() - what a class of the file has of the call site @object, @offset, @kind; or NULL. */
+/** learned_site() - what a class of the file has of an unelidable site @object, @offset, @kind; or NULL. */
 const struct learned_site *learned_site(const struct learned_file *f, const struct learned_class *c,
 					const struct learned_site *wanted);
 

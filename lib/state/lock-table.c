@@ -5,7 +5,7 @@
  * A word is put where the search for its lock meets the first one that was never used, by a
  * compare-and-swap, and is never taken away from its address: so no lock is in a table twice.
  *
- * To make the table anew, a thread in a slow path publishes the next one in @next of the old one, and
+ * To make the table anew, a thread in a global-lock path publishes the next one in @next of the old one, and
  * for each word of the old one first copies it there, and then replaces it by ELIDE_MOVED, which
  * fails if it was changed meanwhile. Others go on: who does not find a lock in a table looks in the
  * next one, and who stores a word while there is one stores it there, too, and always in that order: so
@@ -143,7 +143,7 @@ static uint64_t *place_of(struct elide_table *table, uint64_t word, uint64_t *ol
 	return NULL;
 }
 
-/* May one more place be taken? Also where no slow path can make room yet, as it is doing so. */
+/* May one more place be taken? Also where no global-lock path can make room yet, as it is doing so. */
 static bool has_room(const struct elide_table *table)
 {
 	return READ_ONCE(table_now.nr_used) < READ_ONCE(table_now.limit) ||
@@ -245,8 +245,8 @@ static struct elide_table *next_of(const struct elide_table *table)
 	barrier();
 	next = elide_table_next(table);
 	/*
-	 * A plain store has to be made before the thread looks into the next table: else the mover may still copy
-	 * the word of before when the thread has not found the lock there, and has nothing to do.
+	 * A plain store has to be made before the thread looks into the next table: else the mover may still
+	 * copy the word of before when the thread has not found the lock there, and has nothing to do.
 	 */
 	if (unlikely(next))
 		__asm__ volatile("mfence" ::: "memory");
@@ -282,8 +282,8 @@ uint64_t elide_table_put(uint64_t word, bool initialised, bool *new)
 		now = put_in(table, &p);
 		p.plain = false;
 		/*
-		 * Where there is a next table by now there is room: if the lock came into that one alone, a later
-		 * call would put it into the free place here, with another word.
+		 * Where there is a next table by now there is room: if the lock came into that one alone, a
+		 * later call would put it into the free place here, with another word.
 		 */
 		if (unlikely(p.refused)) {
 			if (elide_table_next(table))
@@ -291,8 +291,8 @@ uint64_t elide_table_put(uint64_t word, bool initialised, bool *new)
 			return 0;
 		}
 		/*
-		 * What counts is the table in use. The next one may have an older copy, until the word is moved. A
-		 * new word that is not there any more was moved before the table was over.
+		 * What counts is the table in use. The next one may have an older copy, until the word is
+		 * moved. A new word that is not there any more was moved before the table was over.
 		 */
 		if (likely(!is_over(table)) || (p.new && READ_ONCE(*p.at) != word)) {
 			is = is ? is : now;
@@ -356,7 +356,7 @@ static void forget_in(struct elide_table *table, uintptr_t start, uintptr_t end)
 
 void elide_table_forget(uintptr_t start, uintptr_t end)
 {
-	/* In a slow path: none is being made, unless by a thread that a fork has left behind. */
+	/* In a global-lock path: none is being made, unless by a thread that a fork has left behind. */
 	elide_table_settle();
 	forget_in(elide_table_now(), start, end);
 }

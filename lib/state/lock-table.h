@@ -2,7 +2,7 @@
 /*
  * lock-table.h - the table of registry.h: places of words, and how it is made anew.
  *
- * Lock-free but for what is said to be in a slow path.
+ * Lock-free but for what is said to be in a global-lock path.
  */
 #ifndef ELIDE_LOCK_TABLE_H
 #define ELIDE_LOCK_TABLE_H
@@ -118,7 +118,10 @@ static __always_inline_fn bool elide_table_renew(uint64_t word)
 	       elide_table_store(table, at, word);
 }
 
-/** elide_table_retire() - elide_table_remove() of a lock that is found at once. Return: false if it is not. */
+/**
+ * elide_table_retire() - elide_table_remove() of a lock that is found at once. Return: false if it
+ * is not.
+ */
 static __always_inline_fn bool elide_table_retire(const void *lock)
 {
 	struct elide_table *table = elide_table_now();
@@ -149,11 +152,11 @@ void elide_table_refused(uint32_t nr);
  * elide_table_make_room() - make the table anew: larger, or without the locks that are gone.
  * @lock: the lock for which there was no room
  *
- * In a slow path. Return: false if there is none.
+ * In a global-lock path. Return: false if there is none.
  */
 bool elide_table_make_room(const void *lock);
 
-/** elide_table_settle() - in a forked child, in a slow path: end what another thread has begun. */
+/** elide_table_settle() - in a forked child, in a global-lock path: end what another thread has begun. */
 void elide_table_settle(void);
 
 /** elide_table_state() - what is remembered of a lock. Return: NULL if it is not registered. */

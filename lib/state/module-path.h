@@ -17,7 +17,7 @@
  * @found: of _dl_find_object()
  *
  * The loader may have found the file by a path from the current directory, which the program may have
- * changed since: then the kernel tells what is mapped. In a slow path, with a data file.
+ * changed since: then the kernel tells what is mapped. In a global-lock path, with a data file.
  */
 void elide_module_path(char *path, size_t size, const struct dl_find_object *found);
 

@@ -40,7 +40,10 @@ _Static_assert(ELIDE_MAX_MODULES <= 1 << 12, "a marked address and the kind of a
 
 static unsigned int nr_gone, nr_marked;
 
-/* Times that objects were unloaded while another thread was in a slow path: the next one forgets them. */
+/*
+ * Times that objects were unloaded while another thread was in a global-lock path: the next one
+ * forgets them.
+ */
 static uint32_t pending;
 uint32_t elide_modules_epoch;
 
@@ -217,7 +220,7 @@ const struct elide_module *elide_module_of(const void *address)
 
 	if (_dl_find_object((void *)address, &found))
 		return NULL;
-	test_point(slow_module);
+	test_point(global_module);
 	i = module_index(&found, 0, nr_modules, false);
 	if (i < nr_modules)
 		return &modules[i];

@@ -2,7 +2,7 @@
 /*
  * modules.h - the objects of the process: the program and its libraries.
  *
- * Look-ups are lock-free; objects are added in slow paths. At most ELIDE_MAX_MODULES are
+ * Look-ups are lock-free; objects are added in global-lock paths. At most ELIDE_MAX_MODULES are
  * known; further ones are counted as dropped.
  */
 #ifndef ELIDE_MODULES_H
@@ -42,7 +42,10 @@ static inline const void *elide_at_run_time(uint64_t recorded)
 	return (const void *)(uintptr_t)(recorded & ((1ull << ELIDE_MARK_SHIFT) - 1));
 }
 
-/** elide_recorded() - the address to be recorded for one in an object that is loaded. In a slow path. */
+/**
+ * elide_recorded() - the address to be recorded for one in an object that is loaded. In a
+ * global-lock path.
+ */
 uint64_t elide_recorded(const void *address);
 
 /**
@@ -83,20 +86,20 @@ bool elide_modules_are_there(void);
 /**
  * elide_modules_unloaded() - objects were unloaded: forget their locks and calls.
  *
- * In a slow path. Where nothing calls this, as libc unloads objects of its own, elide_module_of() notices
- * when it meets another object at the same addresses.
+ * In a global-lock path. Where nothing calls this, as libc unloads objects of its own, elide_module_of()
+ * notices when it meets another object at the same addresses.
  */
 void elide_modules_unloaded(void);
 
 /**
- * elide_modules_unloaded_later() - another thread is in a slow path: the next one does it.
+ * elide_modules_unloaded_later() - another thread is in a global-lock path: the next one does it.
  *
- * No call is found until then, so each enters a slow path.
+ * No call is found until then, so each enters a global-lock path.
  * Lock-free, async-signal-safe.
  */
 void elide_modules_unloaded_later(void);
 
-/** elide_modules_settle() - at the beginning of each slow path: do what was left for later. */
+/** elide_modules_settle() - at the beginning of each global-lock path: do what was left for later. */
 void elide_modules_settle(void);
 
 /**
@@ -124,7 +127,7 @@ const struct elide_module *elide_module_known(const void *address, bool *in_obje
 /** elide_module_number() - from 0, below ELIDE_MAX_MODULES. */
 unsigned int elide_module_number(const struct elide_module *m);
 
-/** elide_modules_save() - write all that are known to a new data file. In a slow path. */
+/** elide_modules_save() - write all that are known to a new data file. In a global-lock path. */
 void elide_modules_save(void);
 
 #pragma GCC visibility pop

@@ -10,7 +10,7 @@
  * Open addressing (Knuth, TAOCP vol. 3, 6.4) within ELIDE_SLOTS words. A place
  * belongs to an address until the table is made anew, which leaves out the locks that were
  * destroyed: so the thread to which the memory of a lock belongs, as it initialises or destroys
- * it, changes the word by a plain store. The table is made anew in a slow path while others look
+ * it, changes the word by a plain store. The table is made anew in a global-lock path while others look
  * up, register and remove locks.
  *
  * Must never be changed inside a transaction, and never touches a lock itself.
@@ -106,8 +106,8 @@ extern struct elide_locks {
 } elide_locks;
 
 /*
- * The word of a lock. Bits of an address for which there is no room are in the tag: no word fits but that of a
- * lock whose address has the same lower bits, and whose tag differs by these.
+ * The word of a lock. Bits of an address for which there is no room are in the tag: no word fits but that of
+ * a lock whose address has the same lower bits, and whose tag differs by these.
  */
 static __always_inline_fn uint64_t elide_word(const void *lock, uint64_t tag)
 {
@@ -230,7 +230,7 @@ struct policy_lock *elide_policy_of(const void *lock);
  * @initialised: the call initialised it, so an older lock there is gone
  * @shared: it is process-shared and must never be elided
  *
- * In a slow path.
+ * In a global-lock path.
  *
  * Return: tag of the lock, ELIDE_NONE if there is no room (counted).
  */
@@ -244,7 +244,7 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
  * child whose registry is still its parent's: elide_gate_same_process().
  *
  * Return: tag of the lock; ELIDE_NONE if the class does not exist yet or there is no room: the caller
- * goes on with elide_registry_add() in a slow path.
+ * goes on with elide_registry_add() in a global-lock path.
  */
 uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const void *site,
 				  bool initialised, bool shared);
@@ -256,7 +256,10 @@ uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const 
  */
 void elide_registry_remove(const void *lock);
 
-/** elide_registry_forget() - an object was unloaded: the locks at its addresses are gone. In a slow path. */
+/**
+ * elide_registry_forget() - an object was unloaded: the locks at its addresses are gone. In a
+ * global-lock path.
+ */
 void elide_registry_forget(const void *start, const void *end);
 
 /**
@@ -270,7 +273,7 @@ void elide_registry_forget(const void *start, const void *end);
  */
 void elide_registry_used(const void *lock, uint32_t class_index, const void *user);
 
-/** elide_registry_settle() - in a forked child, in a slow path: end what another thread has begun. */
+/** elide_registry_settle() - in a forked child, in a global-lock path: end what another thread has begun. */
 void elide_registry_settle(void);
 
 /**

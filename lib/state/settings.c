@@ -66,8 +66,7 @@ static void configure_policy(void)
 	elide_process.config = (struct policy_config){
 		.name = t->policy,
 		.budget = {numbers[ELIDE_POLICY_conflict], numbers[ELIDE_POLICY_busy],
-			   numbers[ELIDE_POLICY_capacity], numbers[ELIDE_POLICY_other], 1,
-			   POLICY_QUEUE_NOBODY},
+			   numbers[ELIDE_POLICY_capacity], numbers[ELIDE_POLICY_other], 1},
 		.spin_busy = t->spin_busy,
 		.backoff = numbers[ELIDE_POLICY_backoff],
 		.crowd = numbers[ELIDE_POLICY_crowd],

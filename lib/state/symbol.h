@@ -49,7 +49,7 @@ int elide_symbol_look(const char *path, uint64_t address, char *name, size_t siz
  * @max: bytes that the function may have; the same in all calls
  *
  * For many calls: from the second in a row for one object on, its functions are found in a table,
- * and of a larger one nothing is read. In a slow path.
+ * and of a larger one nothing is read. In a global-lock path.
  *
  * Return: 0, or -ENOENT if no function of that size begins there.
  */

@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
+/** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a global-lock path. */
 struct elide_thread *elide_threads_all(void);
 
 /**

@@ -89,7 +89,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Threads that begin outside of slow paths add at the same time. */
+/* Threads that begin outside of global-lock paths add at the same time. */
 static void add_to(uint64_t *sum, uint64_t more)
 {
 	__atomic_add_fetch(sum, more, __ATOMIC_RELAXED);

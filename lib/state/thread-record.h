@@ -14,12 +14,12 @@
 /**
  * elide_thread_record_make() - make the record of a block that no thread has had.
  *
- * In a slow path. Where there is no room for it the block goes without.
+ * In a global-lock path. Where there is no room for it the block goes without.
  */
 void elide_thread_record_make(struct elide_thread *t);
 
 /**
- * elide_thread_record_is_made() - can elide_thread_record_begin() do without a slow path?
+ * elide_thread_record_is_made() - can elide_thread_record_begin() do without a global-lock path?
  * @t: a block that the calling thread alone uses
  *
  * Not if the record of past threads of a name is to be made.
@@ -31,7 +31,7 @@ bool elide_thread_record_is_made(const struct elide_thread *t);
  * @t: the block of the calling thread
  *
  * What the rows of the block have is kept in the record; what the thread counted that had the block
- * before goes to the record of past threads of its name. In a slow path, or where
+ * before goes to the record of past threads of its name. In a global-lock path, or where
  * elide_thread_record_is_made().
  */
 void elide_thread_record_begin(struct elide_thread *t);

@@ -9,7 +9,7 @@ static const uint64_t always_open
 	__attribute__((aligned(_Alignof(struct elide_thread)))) = ~0ull;
 
 __thread struct elide_thread *elide_self;
-__thread struct elide_thread *elide_self_quick = (struct elide_thread *)&always_open;
+__thread struct elide_thread *elide_self_fast = (struct elide_thread *)&always_open;
 __thread struct elide_refused elide_refused;
 
 bool elide_refused_passes(void)
@@ -31,15 +31,15 @@ bool elide_may_judge(void)
 void elide_thread_close(struct elide_closed *was)
 {
 	was->self = elide_self;
-	was->quick = elide_self_quick;
+	was->fast = elide_self_fast;
 	elide_self = NULL;
-	elide_self_quick = (struct elide_thread *)&always_open;
+	elide_self_fast = (struct elide_thread *)&always_open;
 	elide_busy = true;
 }
 
 void elide_thread_reopen(const struct elide_closed *was)
 {
 	elide_self = was->self;
-	elide_self_quick = was->quick;
+	elide_self_fast = was->fast;
 	elide_busy = false;
 }

@@ -3,7 +3,7 @@
  * thread.h - a thread's block: held list, pending calls, calls and their guesses.
  *
  * A thread's block lies in memory that a fork wipes (MADV_WIPEONFORK): in the
- * child every look-up misses, and the slow path starts afresh with a data
+ * child every look-up misses, and the global-lock path starts afresh with a data
  * file of its own. When a thread ends, its block with all that was counted
  * goes to the next one; nothing is folded, so nothing can be lost.
  *
@@ -143,8 +143,8 @@ struct elide_due {
  * @open:       the next ones together: 0 outside sections, where nothing is watched
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
  * @nr_pending: number of calls in @pending
+ * @odd:        a recursive mutex in it was locked again: elide_release() counts the depth
  * @nr_nested:  notes in @nested
- * @odd:        more is to be done at its end than to count it and the locks elided in it
  * @nr_acquired: locks in @acquired; always 0 unless ELIDE_ORDER=1
  * @in_locked:  1 in a locked section, where the emulator is told of sections or loads are
  *              sampled: the lock @locked, by a call that counts in @locked_row
@@ -168,8 +168,6 @@ struct elide_due {
  * @streak:     aborts since the watch last looked
  * @committed:  commits of all threads when it did
  * @arm:        how the adaptive policy treats the present acquisition
- * @socket:     that it was on at its last report, below POLICY_SOCKETS
- * @queue:      word of the lock at which it is the one that tries again; NULL
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that it has locked, as far as the wrappers know
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
@@ -254,8 +252,6 @@ struct elide_thread {
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
 	uint32_t arm;
-	uint32_t socket;
-	uint32_t *queue;
 	const void *hold_lock;
 	struct elide_row *hold_row;
 	unsigned long long hold_start;
@@ -350,10 +346,10 @@ _Static_assert(offsetof(struct elide_thread, held[0].word) - offsetof(struct eli
 extern __thread struct elide_thread *elide_self;
 
 /*
- * The calling thread's block for the quick way, which reads elide_thread.open first: where there is no
+ * The calling thread's block for the fast path, which reads elide_thread.open first: where there is no
  * block, a dummy of which only @open may be read, which is not 0.
  */
-extern __thread struct elide_thread *elide_self_quick;
+extern __thread struct elide_thread *elide_self_fast;
 
 /**
  * struct elide_refused - a thread for which there was no block.
@@ -404,12 +400,12 @@ bool elide_may_judge(void);
 /** struct elide_closed - what elide_thread_close() has changed. */
 struct elide_closed {
 	struct elide_thread *self;
-	struct elide_thread *quick;
+	struct elide_thread *fast;
 };
 
 /**
  * elide_thread_close() - the calling thread's calls pass through from now on, without a system call or
- * the time-stamp counter. Not in a slow path or a section.
+ * the time-stamp counter. Not in a global-lock path or a section.
  */
 void elide_thread_close(struct elide_closed *was);
 

@@ -6,7 +6,7 @@
 const uint8_t elide_way_arms[] = {
 	[ELIDE_WAY_LONG] = ELIDE_ARM_LONG,
 	[ELIDE_WAY_SHORT] = ELIDE_ARM_SHORT,
-	[ELIDE_WAY_PARKED] = ELIDE_ARM_SHORT,
+	[ELIDE_WAY_DORMANT] = ELIDE_ARM_SHORT,
 	[ELIDE_WAY_ELIDE] = ELIDE_ARM_CODE(POLICY_ARM_keen),
 };
 
@@ -20,7 +20,7 @@ enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *r
 	if (!elided || elide_process.config.name == POLICY_RESTRICT)
 		return ELIDE_WAY_SHORT;
 	/*
-	 * Glibc's and HPCA'14's policy skip acquisitions of single locks, and the quick way does
+	 * Glibc's and HPCA'14's policy skip acquisitions of single locks, and the fast path does
 	 * not call policy_lock_enter().
 	 */
 	return elide_process.config.counts_skips || elide_process.config.keeps_window ?

@@ -14,13 +14,13 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * How a wrapper treats a call that the thread knows. From ELIDE_WAY_PARKED on the lock
- * may be elided in the quick way inside a section.
+ * How a wrapper treats a call that the thread knows. From ELIDE_WAY_DORMANT on the lock
+ * may be elided in the fast path inside a section.
  */
 enum elide_way {
 	ELIDE_WAY_LONG,   /* call the functions of engine.h, which know every case */
 	ELIDE_WAY_SHORT,  /* lock it and count that: it is never elided */
-	ELIDE_WAY_PARKED, /* the same for now */
+	ELIDE_WAY_DORMANT, /* the same for now */
 	ELIDE_WAY_ELIDE,  /* do as the policy's arm says */
 	ELIDE_NR_WAYS
 };
@@ -48,7 +48,7 @@ extern const uint8_t elide_way_arms[];
 static inline void elide_call_set_way(struct elide_call *call, enum elide_way way,
 				      const uint8_t *arm)
 {
-	call->way = way == ELIDE_WAY_SHORT && call->elided ? ELIDE_WAY_PARKED : way;
+	call->way = way == ELIDE_WAY_SHORT && call->elided ? ELIDE_WAY_DORMANT : way;
 	WRITE_ONCE(call->arm, way == ELIDE_WAY_ELIDE ? arm : &elide_way_arms[way]);
 }
 

@@ -266,29 +266,29 @@ static void test_owner_dies(void)
 	}
 }
 
-static unsigned int circle[2];
+static unsigned int cycle[2];
 
 static void *lock_second(void *unused)
 {
-	futex(&circle[1], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	futex(&cycle[1], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
 	usleep(1000);
-	futex(&circle[0], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
-	futex(&circle[0], FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
-	futex(&circle[1], FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	futex(&cycle[0], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	futex(&cycle[0], FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	futex(&cycle[1], FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
 	return unused;
 }
 
-/* Acquiring a lock that would close a circle of waiters fails. */
-static void test_circle(void)
+/* Acquiring a lock that would close a cycle of waiters fails. */
+static void test_cycle(void)
 {
 	pthread_t thread;
 
-	futex(&circle[0], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	futex(&cycle[0], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
 	pthread_create(&thread, NULL, lock_second, NULL);
 	usleep(5000);
-	check("circle", failed(futex(&circle[1], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0)),
+	check("cycle", failed(futex(&cycle[1], FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0)),
 	      EDEADLK);
-	futex(&circle[0], FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	futex(&cycle[0], FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
 	pthread_join(thread, NULL);
 }
 
@@ -433,7 +433,7 @@ int main(void)
 	test_futex(&shared->word, 0);
 	test_requeue_pi();
 	test_owner_dies();
-	test_circle();
+	test_cycle();
 	test_kernel_queues();
 	test_sockets();
 	/* What follows depends on real time, so it is not compared. */

@@ -287,7 +287,7 @@ native_csv() {
 
 write_page() {
 	cat <<-PAGE
-	<!-- make fidelity writes this page from tests/fidelity/rows, notes.md and its runs. Do not edit. -->
+	<!-- make fidelity writes this page from tests/fidelity/rows and its runs. Do not edit. -->
 	# How faithful the simulated machine is
 
 	$(as_table | tail -n 1)
@@ -308,8 +308,13 @@ write_page() {
 	named processor recorded in [fidelity-native.csv](../../demo/results/fidelity-native.csv).
 	PAGE
 	page_table
-	echo
-	cat "$here/notes.md"
+	cat <<-PAGE
+
+	[The notes](notes.md) say how the rows are to be read.
+
+	## Misses with a reason
+
+	PAGE
 	awk -F'\t' '$14 != "-" { printf "- **%s** (%s): %s.\n", $10, $2, $14 }' "$work/judged"
 }
 

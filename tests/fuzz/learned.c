@@ -31,7 +31,7 @@ static void look_up(const struct learned_file *f)
 			for (uint32_t site = 0; site < c->nr_sites; site++) {
 				const struct learned_site *s = learned_site(f, c, &c->sites[site]);
 
-				must(!s || f->arm[s->arm] < POLICY_NR_ARMS);
+				must(!s || s->object < f->header->nr_objects);
 			}
 		}
 	}

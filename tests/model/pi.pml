@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pi.pml - the lock of the slow paths, lib/base/pi-lock.c, of which the kernel refuses to release what
+ * pi.pml - the lock of the global-lock paths, lib/base/pi-lock.c, of which the kernel refuses to release what
  * thread 0 holds, as a filter of that thread alone makes it do: the lock has one holder at a time, and no
  * thread sleeps for ever: else an end state is invalid. Thread 0 ends while others may sleep: then the
  * kernel gives them what it takes for the lock of a thread that has ended. Each access to a word is a

@@ -59,20 +59,32 @@ test_second_run() {
 	is first_run_has_none 'new 0 0' "$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' first.data)"
 	is private 600 "$(stat -c %a file.3)"
 	[ "$(stat -c %s file.3)" -le 1048576 ] && ok small || not_ok small "$(stat -c %s file.3) bytes"
-	is second_run_begins_with_it 'used 1 1' \
+	is second_run_begins_with_it 'used 1 0' \
 		"$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' second.data)"
 	[ "$second" -gt "$first" ] && ok more_sections || not_ok more_sections "first $first, second $second"
 	# Nothing is elided but in a challenge, where the first run has tried each arm.
 	[ $((2 * less)) -lt "$tried" ] && ok locked_from_the_start ||
 		not_ok locked_from_the_start "first $tried attempts, second $less"
 	"$O/bin/elide" report second.data |
-		grep -qx "learned: 1 lock class and 1 call site from $tmp/file.3" &&
+		grep -qx "learned: 1 lock class and 0 call sites from $tmp/file.3" &&
 		ok report || not_ok report "$("$O/bin/elide" report second.data | sed -n 3p)"
 	again=$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)
 	cp kept.3 file.3
 	options=--seed=3 log file.3 second.data
 	is repeatable "$again" "$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)"
 	mv kept.3 kept
+}
+
+# Each section makes a system call: the second process knows that the site cannot be elided.
+test_unelidable_site() {
+	local run first
+	for run in first second; do
+		emulate sites $run.data "$bin/load" call --every=1 --threads=4 --ms=10 || not_ok $run "exit $?: $(tail -n 1 err)"
+	done
+	is site_is_known 'used 1 1' "$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' second.data)"
+	first=$(field 'd["totals"]["attempts"]' first.data)
+	[ "$(field 'd["totals"]["attempts"]' second.data)" -lt "$first" ] && ok fewer_probes ||
+		not_ok fewer_probes "$first, then $(field 'd["totals"]["attempts"]' second.data)"
 }
 
 # What the first run has found out need not be found out again.
@@ -180,6 +192,7 @@ test_idle() {
 
 needs learned emulator
 test_second_run
+test_unelidable_site
 test_challenges
 test_short_runs
 test_plugin

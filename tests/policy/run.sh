@@ -35,6 +35,7 @@ if [ -n "${RECORD:-}" ]; then
 fi
 VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
+[ $# -eq 0 ] || { echo "usage: [NAME=VALUE...] run.sh, see its head" >&2; exit 2; }
 # Longest run, seconds.
 LIMIT=${LIMIT:-1800}
 # The defaults: what two idle cores do in about half an hour.

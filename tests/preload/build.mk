@@ -67,7 +67,7 @@ BROKEN_SUBJECTS := ignores-holder commits-changed
 broken_ignores-holder   := / void subscribe(/,/t->open/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
 broken_of_ignores-holder := lib/section/section.h
 broken_commits-changed  := /if (read_word(word, .*) != .*value)/,/rtm_abort/d
-broken_of_commits-changed := lib/section/quick.h lib/section/release.c
+broken_of_commits-changed := lib/section/fast-path.h lib/section/release.c
 # What holds the code of a section, its own or inlined.
 BROKEN_SRC := lib/section/acquire.c lib/section/release.c $(PRELOAD_SRC)
 PRELOAD_BROKEN := $(BROKEN_SUBJECTS:%=$(PRELOAD_TEST_DIR)/%.so)

@@ -26,7 +26,7 @@
  * @nr_objects: those
  * @nr_woken: sampled waits for those of which it is known which call ended them
  * @misuse: by enum elide_misuse_type
- * @orders: circles of locks
+ * @orders: cycles of locks
  * @damaged: chunks with another checksum than that of their records, and types of chunks of which the
  *           header counts more than there are; of a file that got no room for more these are missing
  */

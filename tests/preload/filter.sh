@@ -122,10 +122,10 @@ sed -n '/table of system calls/,/^\.El/p' "$O/man/elide.7" | sed -n 's/^\.It Cm 
 
 # Each is made, and no other. Not by every run, or not here: CHANCE REASON.
 cat >chance <<'END'
-futex_lock_pi two slow paths at the same time, before Linux 5.14
-futex_lock_pi2 two slow paths at the same time
-futex_unlock_pi two slow paths at the same time
-nanosleep two slow paths at the same time, and a refusal of these
+futex_lock_pi two global-lock paths at the same time, before Linux 5.14
+futex_lock_pi2 two global-lock paths at the same time
+futex_unlock_pi two global-lock paths at the same time
+nanosleep two global-lock paths at the same time, and a refusal of these
 sched_getscheduler a thread is about to be parked
 sched_yield a contended spinlock at a restricted site
 clock_gettime a vDSO without a clock

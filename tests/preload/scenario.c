@@ -131,7 +131,7 @@ static int forks_holding(const char *arg)
 
 static volatile bool stop;
 
-/* New locks all the time, so that the library's slow paths run while others fork. */
+/* New locks all the time, so that the library's global-lock paths run while others fork. */
 static void *make_locks(void *arg)
 {
 	while (!stop) {

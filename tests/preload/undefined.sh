@@ -21,7 +21,7 @@ read memory, or write what they are given, and call nothing: memchr memcmp memcp
 a table of constant texts: strerrordesc_np
 the loader's table, without a lock: _dl_find_object
 at the start of the process alone: __register_atfork getauxval __x86_get_cpuid_feature_leaf
-where the library stands aside at the start: dl_iterate_phdr
+where the library is bypassed from the start: dl_iterate_phdr
 read the program's own object, and call nothing: pthread_barrierattr_getpshared pthread_condattr_getpshared pthread_condattr_init pthread_condattr_setclock pthread_condattr_setpshared pthread_getcpuclockid sem_getvalue
 sem_wait(3) is a cancellation point: pthread_testcancel
 libgcc's unwinder, where it finds no table of its own; the library's own stacks need none: malloc free abort pthread_once __pthread_key_create dl_iterate_phdr

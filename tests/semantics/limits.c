@@ -130,7 +130,7 @@ static int handler_jumps(void)
 		}
 		jumps++;
 	}
-	/* A misuse is written down in a slow path: this thread still has one. */
+	/* A misuse is written down in a global-lock path: this thread still has one. */
 	pthread_mutex_unlock(&lock);
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	printf("%d jumps, then %ld\n", (int)jumps, after_all());

@@ -2,7 +2,7 @@
 /*
  * order.c - a program that takes locks in orders that can deadlock, and one
  * that does not: order planted | clean. It prints what the calls answer. The
- * threads come one after the other, so that only the last circle deadlocks.
+ * threads come one after the other, so that only the last cycle deadlocks.
  *
  * In the comments "held NAME KIND" and "taken NAME KIND" at the end of lines
  * are the two lock calls of an edge; the report must name exactly these.

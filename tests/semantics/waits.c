@@ -244,7 +244,7 @@ static int interrupted(void)
 	return 0;
 }
 
-/* Posts of handlers that interrupt lock calls, waits and the library's slow paths: none is lost. */
+/* Posts of handlers that interrupt lock calls, waits and the library's global-lock paths: none is lost. */
 static int handlers(void)
 {
 	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
@@ -258,7 +258,7 @@ static int handlers(void)
 	for (int i = 0; nr_signals < 200; i++) {
 		pthread_mutex_t *fresh = malloc(sizeof(*fresh));
 
-		/* A lock that is not known takes a slow path. */
+		/* A lock that is not known takes a global-lock path. */
 		pthread_mutex_init(fresh, NULL);
 		pthread_mutex_lock(fresh);
 		value++;

@@ -66,7 +66,7 @@ expect 'pprof: two runs' 2 '' \
 [ ! -e two.pb.gz ] && ok 'pprof: no file of two runs' || not_ok 'pprof: no file of two runs' 'it is there'
 cp full.data kept.data
 expect 'pprof: no profile is replaced' 2 '' \
-	'elide: kept.data is there and is no profile of elide report: it is left as it is' \
+	'elide: kept.data exists but is not a profile of elide report: it is left as it is' \
 	report --pprof kept.data full.data
 cmp -s full.data kept.data && ok 'pprof: the data is left' || not_ok 'pprof: the data is left' changed
 for view in waiter holder all thread; do
@@ -139,7 +139,7 @@ expect 'metrics: two runs' 2 '' \
 	report --openmetrics two.prom full.data other.data
 [ ! -e two.prom ] && ok 'metrics: no file of two runs' || not_ok 'metrics: no file of two runs' 'it is there'
 expect 'metrics: no other file is replaced' 2 '' \
-	'elide: kept.data is there and is no file of metrics of elide report: it is left as it is' \
+	'elide: kept.data exists but is not a file of metrics of elide report: it is left as it is' \
 	report --openmetrics kept.data full.data
 expect 'metrics: no views' 2 '' 'elide: --by=line does not go with --openmetrics' \
 	report --openmetrics - --by line full.data
@@ -215,7 +215,7 @@ else
 	[ $rc -eq 0 ] && [ ! -s run.out ] && ok 'metrics: the run is as without' ||
 		not_ok 'metrics: the run is as without' "exit $rc: $(cat run.out)"
 	"$elide" run -q --mode=profile --metrics kept.data -o run.data "./$hostile" </dev/null >run.out 2>&1
-	[ "$(cat run.out)" = 'elide: kept.data is there and is no file of metrics of elide report: it is left as it is' ] &&
+	[ "$(cat run.out)" = 'elide: kept.data exists but is not a file of metrics of elide report: it is left as it is' ] &&
 		cmp -s kept.data full.data && ok 'metrics: a wrong file is left' ||
 		not_ok 'metrics: a wrong file is left' "$(cat run.out)"
 fi
@@ -259,7 +259,7 @@ trace() {
 		not_ok "trace: $name" "$(head -3 problems)"
 }
 expect 'trace: no other file is replaced' 2 '' \
-	'elide: kept.data is there and is no trace of elide report: it is left as it is' \
+	'elide: kept.data exists but is not a trace of elide report: it is left as it is' \
 	report --trace kept.data full.data
 expect 'trace: written' 0 '' '' report --trace full.json1 full.data
 trace 'decisions' full.json1 i=3 M=1

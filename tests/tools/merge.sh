@@ -73,7 +73,7 @@ expect 'added to itself' 0 '' 'elide: two has 3 processes of 1 host in 10 rows' 
 
 # What is there already.
 echo 'not ours' >kept
-expect 'no other file is replaced' 2 '' 'elide: kept is there and is no data file: it is left as it is' \
+expect 'no other file is replaced' 2 '' 'elide: kept exists but is not a data file: it is left as it is' \
 	merge -o kept a b
 [ "$(cat kept)" = 'not ours' ] && ok 'it is left' || not_ok 'it is left' "$(head -c 100 kept)"
 

@@ -89,13 +89,13 @@ refuses() {
 
 wait_line=$(line '/* deadlock */')
 for mode in elide plain; do
-	start $mode circle 2
+	start $mode cycle 2
 	shows "$mode: deadlock of two" 1 '^deadlock: 2 threads wait for each other$' \
-		'^  thread [0-9]+ "circle" waits for the mutex first_lock \(0x[0-9a-f]+\), held by thread [0-9]+ "circle", in take_both waiters.c:'"$wait_line"'$' \
-		'^  thread [0-9]+ "circle" waits for the mutex second_lock \(.*\), held by thread [0-9]+ "circle", in take_both' \
+		'^  thread [0-9]+ "cycle" waits for the mutex first_lock \(0x[0-9a-f]+\), held by thread [0-9]+ "cycle", in take_both waiters.c:'"$wait_line"'$' \
+		'^  thread [0-9]+ "cycle" waits for the mutex second_lock \(.*\), held by thread [0-9]+ "cycle", in take_both' \
 		'^  holds the mutex first_lock' 'stopped for [0-9.]+[mnu]?s'
 	stop
-	start $mode circle 3
+	start $mode cycle 3
 	shows "$mode: deadlock of three" 1 '^deadlock: 3 threads wait for each other$' \
 		'^  thread .* waits for the mutex third_lock .*, held by thread' \
 		'^  holds the mutex third_lock'
@@ -103,9 +103,9 @@ for mode in elide plain; do
 	sed -n 's/^  thread \([0-9]*\) .* held by thread \([0-9]*\) .*/\1 \2/p' out >pairs
 	if [ "$(cut -d ' ' -f 1 pairs | sort)" = "$(cut -d ' ' -f 2 pairs | sort)" ] &&
 		[ "$(wc -l <pairs)" -eq 3 ]; then
-		ok "$mode: the circle is closed"
+		ok "$mode: the cycle is closed"
 	else
-		not_ok "$mode: the circle is closed" "$(cat pairs)"
+		not_ok "$mode: the cycle is closed" "$(cat pairs)"
 	fi
 	"$elide" stacks --json "$pid" >json
 	if [ "$(jq -r '[.deadlocks[0] | length, ([.[]] | unique | length)] | @csv' json)" = 3,3 ] &&
@@ -144,7 +144,7 @@ for mode in elide plain; do
 	stop
 done
 
-ELIDE_ORDER=1 start elide circle 2
+ELIDE_ORDER=1 start elide cycle 2
 shows 'ELIDE_ORDER: where it was acquired' 1 \
 	'holds the mutex first_lock .*, acquired in take_both waiters.c:'"$(line 'pthread_mutex_lock(one);')"
 stop
@@ -241,7 +241,7 @@ fi
 
 if bwrap --dev-bind / / --unshare-pid --proc /proc true 2>/dev/null; then
 	mkfifo inner
-	bwrap --dev-bind / / --unshare-pid --proc /proc "$waiters" circle 2 >traced <inner &
+	bwrap --dev-bind / / --unshare-pid --proc /proc "$waiters" cycle 2 >traced <inner &
 	pids+=($!)
 	exec 8>inner
 	await grep -q ready traced

@@ -15,7 +15,7 @@
 
 /* What is in the file. */
 enum synth_scenario {
-	SYNTH_ELIDE,   /* two threads that elided: three locks, four rows, a misuse, a circle */
+	SYNTH_ELIDE,   /* two threads that elided: three locks, four rows, a misuse, a cycle */
 	SYNTH_PROFILE, /* the same locks and one more row, only profiled: long waits, failed tries */
 	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
 	SYNTH_IDLE,    /* a process that took no lock */

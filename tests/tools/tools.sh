@@ -454,7 +454,7 @@ done
 # --html replaces an earlier page, and nothing else.
 cp elide.data kept.data
 expect '--html does not replace the data' 2 '' \
-	'elide: kept.data is there and is no page of elide report: it is left as it is' \
+	'elide: kept.data exists but is not a page of elide report: it is left as it is' \
 	report --html kept.data kept.data
 cmp -s elide.data kept.data && ok 'the data is left as it is' || not_ok 'the data is left as it is' changed
 : >first.html
@@ -606,7 +606,7 @@ expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'file cut in its header' 1 '' 'elide: header: ends within its header (offset 100)' report header
 expect 'other version' 2 '' \
-	'elide: version: written in version 5 of the format, this elide reads version 6 (offset 8)' report version
+	'elide: version: written in version 5 of the format, this elide reads version 7 (offset 8)' report version
 head -c 22528 elide.data >cut
 lost='the file ends at offset 22528, 6144 bytes are lost; missing: misuses 1, lock orders 1'
 run_elide report cut

@@ -192,7 +192,7 @@ else
 		not_ok 'compare: each run has the input' "$(cat out err)"
 	run_elide compare -n 2 "$sections" 2 10 10 elided
 	[ $rc -eq 1 ] && [ "$(grep -c 'plain 0, elided 3: they did not do the same' out)" -eq 2 ] &&
-		[ "$(cat err)" = 'elide: failed: the program ends otherwise when it is elided' ] &&
+		[ "$(cat err)" = 'elide: failed: the program has another exit status when it is elided' ] &&
 		ok 'compare: other exit codes' || not_ok 'compare: other exit codes' "exit $rc: $(cat out err)"
 	run_elide compare -n 2 "$sections" 2 10 10 5
 	[ $rc -eq 0 ] && grep -qx 'exit code of pair 2: plain 5, elided 5' out &&

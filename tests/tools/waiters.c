@@ -40,8 +40,8 @@ static atomic_long progress;
 static atomic_long signals;
 static int nr = 2;
 
-/* Locks of the circle: thread I has I and wants the next one. */
-static pthread_mutex_t *const circle[] = {&first_lock, &second_lock, &third_lock};
+/* Locks of the cycle: thread I has I and wants the next one. */
+static pthread_mutex_t *const cycle[] = {&first_lock, &second_lock, &third_lock};
 
 __attribute__((noinline)) static void take_both(pthread_mutex_t *one, pthread_mutex_t *other)
 {
@@ -52,11 +52,11 @@ __attribute__((noinline)) static void take_both(pthread_mutex_t *one, pthread_mu
 	pthread_mutex_unlock(one);
 }
 
-static void *circle_thread(void *arg)
+static void *cycle_thread(void *arg)
 {
 	long i = (long)arg;
 
-	take_both(circle[i], circle[(i + 1) % nr]);
+	take_both(cycle[i], cycle[(i + 1) % nr]);
 	return NULL;
 }
 
@@ -266,9 +266,9 @@ int main(int argc, char **argv)
 	sem_init(&units, 0, 0);
 	pthread_spin_init(&spinner, 0);
 	pthread_barrier_init(&all_there, NULL, nr);
-	if (!strcmp(kind, "circle")) {
+	if (!strcmp(kind, "cycle")) {
 		for (long i = 0; i < nr; i++)
-			start(circle_thread, (void *)i, "circle");
+			start(cycle_thread, (void *)i, "cycle");
 	} else if (!strcmp(kind, "kinds")) {
 		start_all_kinds();
 	} else if (!strcmp(kind, "relock")) {

@@ -73,7 +73,7 @@ $(TORTURE_DIR)/points.so: $(POINTS_OBJ) $(OBJ)/tests/torture/points.o $(PRELOAD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(POINTS_LINK) -o $@ $(POINTS_OBJ)
 
-# The known-broken subjects: points.so with slow paths that signals interrupt, and with slow
+# The known-broken subjects: points.so with global-lock paths that signals interrupt, and with global-lock
 # paths that admit signals before they have released the engine's lock. run.sh must catch both.
 broken_interruptible := s/uint64_t blocked = ~FAULTS;/uint64_t blocked = 0;/
 broken_late := /^static bool run_locked/,/^}/{/elide_pi_unlock/d;s/slow_end(slow);/sys_sigmask(\&slow->signals, NULL); elide_pi_unlock(\&wiped->lock, slow->tid); elide_busy = false; errno = slow->saved_errno;/}

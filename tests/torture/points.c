@@ -4,8 +4,8 @@
  * library that is made for this: delays, signals, and what the program brings along.
  *
  * TORTURE_POINTS=SEED[:POINT]: delay at every point, or at that one only.
- * TORTURE_SIGNAL=NUMBER: that signal arrives in the middle of each slow path.
- * TORTURE_EVENT=SEED: the program's torture_event() is called in slow paths: one time in
+ * TORTURE_SIGNAL=NUMBER: that signal arrives in the middle of each global-lock path.
+ * TORTURE_EVENT=SEED: the program's torture_event() is called in global-lock paths: one time in
  * OFTEN at a point that the seed chooses, one time in SELDOM at the others. SEED:NAME: each
  * time at that point, and at no other.
  * TORTURE_MET=FILE: the names of the points that were met are appended to it.
@@ -30,7 +30,7 @@
 /* Iterations; long enough for the other threads to get in between. */
 #define LONGEST 2000
 
-/* A process of some thousand slow paths has some ten events. */
+/* A process of some thousand global-lock paths has some ten events. */
 #define OFTEN  4
 #define SELDOM 64
 
@@ -57,7 +57,7 @@ static __thread uint32_t state, event_state;
 /* Points that this thread has met, and whether one of them is not yet in @met_by_all. */
 static __thread bool met[ELIDE_NR_POINTS], met_more;
 
-/* Of the program, at a point of a slow path: it must call nothing that takes a lock. */
+/* Of the program, at a point of a global-lock path: it must call nothing that takes a lock. */
 extern void torture_event(int point) __attribute__((weak, visibility("default")));
 
 __attribute__((constructor)) static void read_setting(void)
@@ -71,8 +71,8 @@ __attribute__((constructor)) static void read_setting(void)
 	setting = getenv("TORTURE_EVENT");
 	if (setting && torture_event) {
 		event_seed = strtoul(setting, &end, 10);
-		favourite = ELIDE_POINT_slow_entered +
-			    event_seed * 2654435761u % (ELIDE_NR_POINTS - ELIDE_POINT_slow_entered);
+		favourite = ELIDE_POINT_global_entered +
+			    event_seed * 2654435761u % (ELIDE_NR_POINTS - ELIDE_POINT_global_entered);
 		nowhere_else = *end == ':';
 		for (int i = 0; nowhere_else && i < ELIDE_NR_POINTS; i++)
 			if (!strncmp(names[i], end + 1, strlen(names[i]) - 1))
@@ -99,7 +99,7 @@ static uint32_t draw(uint32_t *own, uint32_t from)
 	return r;
 }
 
-/* Outside: by system calls alone, for a slow path must be no cancellation point. */
+/* Outside: by system calls alone, for a global-lock path must be no cancellation point. */
 static void write_met(void)
 {
 	int saved = errno, fd = sys_open(met_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -141,7 +141,7 @@ void elide_test_point(enum elide_point point)
 		if (!inside[point] && met_more)
 			write_met();
 	}
-	if (point >= ELIDE_POINT_slow_entered)
+	if (point >= ELIDE_POINT_global_entered)
 		inflict(point);
 	if (!seed || (only >= 0 && only != (int)point))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slow-events.c - what happens to threads in slow paths. See slow.h. */
+/* slow-events.c - what happens to threads in global-lock paths. See slow.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -99,7 +99,7 @@ void lock_in_library(pthread_mutex_t *mutex)
 }
 
 /*
- * What only another thread can do to the one that is in a slow path. That has the library's lock, so
+ * What only another thread can do to the one that is in a global-lock path. That has the library's lock, so
  * the helper waits by a system call of its own: the library would record a sem_wait().
  * @asked: requests that the helper has not met yet
  */
@@ -136,7 +136,7 @@ static void nap(long ns)
 	syscall(SYS_nanosleep, &pause, NULL);
 }
 
-/* No call here is a cancellation point. An exit waits for this thread to leave the slow path. */
+/* No call here is a cancellation point. An exit waits for this thread to leave the global-lock path. */
 static void ask(void)
 {
 	unsigned int before;
@@ -298,7 +298,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* The first cancellation loads what unwinds stacks: not while a slow path waits for it. */
+/* The first cancellation loads what unwinds stacks: not while a global-lock path waits for it. */
 static void prepare_cancel(void)
 {
 	pthread_t thread;

@@ -2,8 +2,8 @@
 /*
  * slow.c - slow [--seed=N] [--rounds=N] EVENT
  *
- * Threads that do nothing but what leads the library into its slow paths, and one kind of
- * event that happens to them there: points.c calls torture_event() at points of slow paths.
+ * Threads that do nothing but what leads the library into its global-lock paths, and one kind of
+ * event that happens to them there: points.c calls torture_event() at points of global-lock paths.
  * Prints "acquired N"; "interrupted N", acquisitions that may have been counted or not; "kept
  * N", threads that ended with a lock. Exit 0 passed, 1 failed, 2 usage, 77 refused by the
  * machine; EXIT_STATUS where the event is an exit. Each run must end by itself.

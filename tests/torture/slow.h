@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slow.h - what two files share: slow.c, threads that go through slow paths, and
+ * slow.h - what two files share: slow.c, threads that go through global-lock paths, and
  * slow-events.c, what happens to them there.
  */
 #ifndef TESTS_TORTURE_SLOW_H
@@ -108,7 +108,7 @@ void use_library(unsigned long *count);
 /** lock_in_library() - pthread_mutex_lock(), called by the library if it is loaded. */
 void lock_in_library(pthread_mutex_t *mutex);
 
-/** torture_event() - inflict it. points.c calls this at a point of a slow path. */
+/** torture_event() - inflict it. points.c calls this at a point of a global-lock path. */
 void torture_event(int point);
 
 #endif

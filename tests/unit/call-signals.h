@@ -29,7 +29,7 @@ static const char *any_call(uint32_t *seed)
 	const char *site = &sites[draw(seed) % 4 * ELIDE_NR_GUESSES + draw(seed) % 4];
 	const struct elide_call *call = get(lock, site);
 
-	/* In the middle of a slow path there is none; else it must be the one. */
+	/* In the middle of a global-lock path there is none; else it must be the one. */
 	if (call && call->row && (call->row->site != (uintptr_t)site || call->row->kind != KIND))
 		return "the call is another one";
 	return NULL;

@@ -73,7 +73,7 @@ static inline void abort_now(struct elide_row *row, const struct rtmgrind_abort 
 	elide_evidence_abort(elide_self, row, &a);
 }
 
-/* A thread in a slow path, between the two times that the other waits for the barrier. */
+/* A thread in a global-lock path, between the two times that the other waits for the barrier. */
 static inline void stay(void *barrier)
 {
 	pthread_barrier_wait(barrier);
@@ -82,7 +82,7 @@ static inline void stay(void *barrier)
 
 static inline void *slow_path(void *barrier)
 {
-	return elide_slow_run(stay, barrier) ? barrier : NULL;
+	return elide_global_run(stay, barrier) ? barrier : NULL;
 }
 
 static inline int setup(void **state)

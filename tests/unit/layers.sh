@@ -63,10 +63,10 @@ transactions_only_in_elision() {
 		grep -v '^tools/selftest/' | # runs in the emulator alone
 		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/latch/section\.h):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
-		grep -vE '^lib/section/(acquire|again|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
+		grep -vE '^lib/section/(acquire|retry|release)\.c:|^lib/section/fast-path\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }
 
-# A lock call is none, so what it calls must not be one: see lib/syscalls.h.
+# A lock call is none, so what it calls must not be one: see lib/base/syscalls.h.
 lib_has_no_cancellation_point() {
 	lib_code | grep -E '[^_a-z](p?read|p?write|open|openat|close|fcntl|poll|select|u?sleep|nanosleep|wait|waitpid|fsync|msync)\('
 }
@@ -332,18 +332,33 @@ policy_is_pure() {
 	code lib/policy/*.[ch] | grep -E '\b(clock_gettime|time|rdtsc|cycles_now|__atomic_[a-z_]+|READ_ONCE|WRITE_ONCE|printf|elide_log|syscall|rand)\b'
 }
 
-# What elide_slow_run() and its kin run is a function NAME_slow(), and each of these has three points under
+# Numbers of the policies stand in numbers.def, each with its unit, its source and a row: those of the papers'
+# policies stand with these, and what is no choice (a layout, a conversion) where it is used.
+numbers_in_one_table() {
+	code lib/policy/*.[ch] lib/adapt/*.[ch] |
+		grep -E '#[ \t]*define[ \t]+[A-Za-z_0-9]+[ \t]+\(*(-?[0-9]|[A-Z_0-9]+ *[*/<+-])' |
+		grep -vE '^lib/policy/published\.|define (LEARN_(US|SITES|ASKED_ALL)|CROWD_PARKED|SCALE_BITS|STATE_MASK|TUNED) '
+	awk -F', *' '/^ELIDE_NUMBER/ {
+		nr++
+		if (seen[$1]++ || NF < 6 || $3 !~ /^"[^"]+"$/ || $5 !~ /^"(-|[a-z0-9-]+ [0-9]+|tests\/[^"]*\.md)"$/ ||
+		    $4 !~ /^(swept|native|derived|bound|chosen)$/ || $6 !~ /^"[^"]/)
+			print FILENAME ":" FNR ": " $0
+	}
+	END { if (nr > 82) print FILENAME ": " nr " numbers" }' lib/policy/numbers.def
+}
+
+# What elide_global_run() and its kin run is a function NAME_global(), and each of these has three points under
 # a name of its own, the first and the last in itself; the gate has those of any. No point is without a use.
-slow_paths_have_points() {
+global_paths_have_points() {
 	{
 		sed -n 's/^ELIDE_POINT(\([a-z_]*\),.*/point:0:\1/p' lib/points.def
 		lib_code
 	} | awk -F: '
 	function report(why) { print where ": " why }
 	function end_of_function() {
-		if (name ~ /_slow$/) {
+		if (name ~ /_global$/) {
 			if (!entered || !done || begins != ends)
-				report(name "() is a slow path without NAME_entered and NAME_done")
+				report(name "() is a global-lock path without NAME_entered and NAME_done")
 			else if (begins in owner)
 				report(name "() has the points of " owner[begins])
 			else
@@ -360,9 +375,9 @@ slow_paths_have_points() {
 		sub(/.*[ *]/, "", name)
 	}
 	text ~ /^}/ { end_of_function() }
-	text ~ /^[ \t].*slow_(try_)?run(_unready)?\(/ && text !~ /run[a-z_]*\(([a-z_]+_slow|body),/ {
+	text ~ /^[ \t].*global_(try_)?run(_unready)?\(/ && text !~ /run[a-z_]*\(([a-z_]+_global|body),/ {
 		where = $1 ":" $2
-		report("a slow path is a function NAME_slow()")
+		report("a global-lock path is a function NAME_global()")
 	}
 	match(text, /test_point\([a-z_]+\)/) {
 		point = substr(text, RSTART + 11, RLENGTH - 12)
@@ -560,20 +575,25 @@ catches demo_locks_in_latches demo/tatp/lock.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/latch/latch.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/pages/node.c 'static pthread_mutex_t m;'
 rule policy_is_pure lib/policy/probe.c 'static long now(void) { return time(0); }'
-rule slow_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'
-catches slow_paths_have_points lib/check/planted.c 'void planted(void)
+rule numbers_in_one_table lib/adapt/trial.c '#define PLANTED_MAX (20 * LEARN_US)'
+catches numbers_in_one_table lib/policy/judge.h '#define PLANTED 0.5'
+catches numbers_in_one_table lib/policy/numbers.def 'ELIDE_NUMBER(PLANTED, 1, "", chosen, "-", "no unit")'
+catches numbers_in_one_table lib/policy/numbers.def 'ELIDE_NUMBER(PLANTED, 1, "ns", guessed, "-", "no source")'
+catches numbers_in_one_table lib/policy/numbers.def "$(seq -f 'ELIDE_NUMBER(PLANTED_%g, 1, "ns", chosen, "-", "one of many")' 90)"
+rule global_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'
+catches global_paths_have_points lib/check/planted.c 'void planted(void)
 {
-	elide_slow_run(planted_body, NULL);
+	elide_global_run(planted_body, NULL);
 }'
-catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(void *arg)
+catches global_paths_have_points lib/check/planted.c 'static void planted_global(void *arg)
 {
 }'
-catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(void *arg)
+catches global_paths_have_points lib/check/planted.c 'static void planted_global(void *arg)
 {
 	test_point(fill_entered);
 	test_point(fill_done);
 }'
-catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(void *arg)
+catches global_paths_have_points lib/check/planted.c 'static void planted_global(void *arg)
 {
 	test_point(planted_entered);
 	test_point(planted_done);

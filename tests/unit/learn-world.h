@@ -3,7 +3,7 @@
  * learn-world.h - synthetic streams for the adaptive policy's decisions.
  *
  * A world is a class of locks whose sections take a known time with each arm, with noise;
- * learn.c gets its epochs. Must never read a clock: every run is the same.
+ * learn.c gets its trials. Must never read a clock: every run is the same.
  */
 #ifndef TESTS_UNIT_LEARN_WORLD_H
 #define TESTS_UNIT_LEARN_WORLD_H
@@ -15,8 +15,7 @@
 
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen
-#define QUEUE POLICY_ARM_queue
-#define TURNS POLICY_ARM_turns
+#define PATIENT POLICY_ARM_patient
 #define RESTRICT POLICY_ARM_restrict
 
 #define SEEDS 20
@@ -25,25 +24,21 @@
 /**
  * struct world - a class of locks, and what has been completed in it.
  * @rates: sections per microsecond of a thread, by site and arm
- * @noise: standard deviation of an epoch's rate, relative
+ * @noise: standard deviation of a trial's rate, relative
  * @aborts: aborts for each section where anything is elided
  * @waits: waits for each section where nothing is elided
- * @convoy: factor of the rate of locking during a challenge; 0 stands for 1
  * @nr_sites: sites, each with the same part of the sections
- * @nr_sockets: sockets that the threads are on
- * @crowded: there are more threads than processors
+ * @oversubscribed: there are more threads than processors
  * @done: sections completed
- * @best: sections that the best arms would have completed
+ * @best: sections that the best arm would have completed
  */
 struct world {
 	double rates[LEARN_SITES][POLICY_NR_ARMS];
 	double noise;
 	double aborts;
 	double waits;
-	double convoy;
 	unsigned int nr_sites;
-	unsigned int nr_sockets;
-	bool crowded;
+	bool oversubscribed;
 	uint64_t seed;
 	uint64_t now;
 	double done;
@@ -75,7 +70,6 @@ static inline void begin(struct world *w, uint64_t seed, unsigned int nr_sites, 
 	w->aborts = 0.1;
 	w->waits = 0.5;
 	w->nr_sites = nr_sites;
-	w->nr_sockets = 1;
 	w->now = 5000 * MS;
 	learn_start(&w->class, false, false);
 	for (unsigned int i = 0; i < nr_sites; i++)
@@ -83,48 +77,50 @@ static inline void begin(struct world *w, uint64_t seed, unsigned int nr_sites, 
 }
 
 /* Threads cannot be restricted, unless a test says so. */
-static inline void set(struct world *w, unsigned int site, double real, double keen, double queue)
+static inline void set(struct world *w, unsigned int site, double real, double keen, double patient)
 {
 	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++)
 		w->rates[site][arm] = keen;
 	w->rates[site][REAL] = real;
 	w->rates[site][RESTRICT] = real;
-	w->rates[site][QUEUE] = queue;
+	w->rates[site][PATIENT] = patient;
 }
 
 /* Rates of sites add up as times do: each has as many sections. */
-static inline double rate_now(const struct world *w)
+static inline double rate_of(const struct world *w, const struct learn_class *c)
 {
 	double time = 0;
 
 	for (unsigned int i = 0; i < w->nr_sites; i++)
-		time += 1 / w->rates[i][learn_arm(&w->class, i)];
-	/* Only once there has been a first challenge: the convoy is what eliding leaves. */
-	if (w->convoy > 0 && w->class.phase == LEARN_INCUMBENT && w->class.pairs &&
-	    w->class.arm == REAL)
-		time /= w->convoy;
+		time += 1 / w->rates[i][learn_arm(c, i)];
 	return w->nr_sites / time;
 }
 
+static inline double rate_now(const struct world *w)
+{
+	return rate_of(w, &w->class);
+}
+
+/* Of the arms that a class can have. */
 static inline double rate_best(const struct world *w)
 {
-	double time = 0;
+	struct learn_class c = w->class;
+	double best = 0, rate;
 
-	for (unsigned int i = 0; i < w->nr_sites; i++) {
-		double best = 0;
-
-		for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++)
-			if (w->rates[i][arm] > best)
-				best = w->rates[i][arm];
-		time += 1 / best;
-	}
-	return w->nr_sites / time;
+	c.phase = LEARN_HOLD;
+	for (c.arm = 0; c.arm < POLICY_ARM_probe; c.arm++)
+		for (unsigned int few = 0; few < 2; few++) {
+			c.few = few && c.crowds;
+			rate = rate_of(w, &c);
+			best = rate > best ? rate : best;
+		}
+	return best;
 }
 
-/* One epoch of four threads. */
-static inline struct learn_decision epoch(struct world *w)
+/* One trial of four threads. */
+static inline struct learn_decision trial(struct world *w)
 {
-	struct learn_epoch e = {0};
+	struct learn_trial e = {0};
 	double rate = rate_now(w), seen = rate * (1 + w->noise * draw_normal(w));
 
 	while (!learn_over(&w->class, e.length, 4 * rate * e.length / LEARN_US))
@@ -137,9 +133,8 @@ static inline struct learn_decision epoch(struct world *w)
 	e.waits = w->waits * e.sections;
 	e.whole = e.length;
 	e.now = w->now;
-	e.nr_sockets = w->nr_sockets;
-	e.crowded = w->crowded;
-	return learn_epoch(&w->class, &e);
+	e.oversubscribed = w->oversubscribed;
+	return learn_trial(&w->class, &e);
 }
 
 static inline void run_for(struct world *w, uint64_t time)
@@ -147,7 +142,7 @@ static inline void run_for(struct world *w, uint64_t time)
 	uint64_t end = w->now + time;
 
 	while (w->now < end)
-		epoch(w);
+		trial(w);
 }
 
 /* Time until the incumbents are as good as the best, within @share. */
@@ -158,7 +153,7 @@ static inline uint64_t time_to_best(struct world *w, double share)
 	while (w->now - start < 1000 * MS) {
 		if (w->class.phase == LEARN_HOLD && rate_now(w) >= share * rate_best(w))
 			break;
-		epoch(w);
+		trial(w);
 	}
 	return w->now - start;
 }
@@ -168,7 +163,7 @@ static inline uint64_t time_to_best(struct world *w, double share)
 		if (!(condition))                                             \
 			fail_msg("seed %lu, %s; arm %d, %.3f of the best",    \
 				 (unsigned long)(seed), #condition,           \
-				 (w)->class.sites[0].arm, (w)->done / (w)->best); \
+				 (w)->class.arm, (w)->done / (w)->best); \
 	} while (0)
 
 #endif

@@ -10,7 +10,7 @@
 static pthread_barrier_t together;
 static pthread_mutex_t slow = PTHREAD_MUTEX_INITIALIZER;
 
-/* As in a slow path, of which there is one at a time. */
+/* As in a global-lock path, of which there is one at a time. */
 static bool put_slowly(const void *lock, uint32_t tag, bool initialised, uint64_t *word)
 {
 	bool new;

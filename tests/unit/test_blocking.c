@@ -7,7 +7,7 @@
 #include "../../lib/life/lock.h"
 #include "../../lib/life/start.h"
 #include "../../lib/section/blocking.h"
-#include "../../lib/section/held.h"
+#include "../../lib/section/locked.h"
 #include "own-data.h"
 
 #define SITE  ((const void *)0x1000)

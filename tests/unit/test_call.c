@@ -376,7 +376,7 @@ static const char *unloaded(void)
 	if (find(&locks[0], &sites[7]) || find(&locks[0], &init_sites[0]))
 		return "not all calls are forgotten";
 	if (get(&locks[0], &sites[7]) != in[7] || get(&locks[0], &init_sites[0]) != out)
-		return "a call does not come back in a slow path";
+		return "a call does not come back in a global-lock path";
 	return elide_self->nr_calls == nr_calls ? NULL : "calls were made anew";
 }
 
@@ -461,7 +461,10 @@ static void windows(void **state)
 
 #include "call-signals.h"
 
-/* After ELIDE_MAX_CLASSES the locks of all further classes share one class; each site has a row of its own. */
+/*
+ * After ELIDE_MAX_CLASSES the locks of all further classes share one class; each site has a row of
+ * its own.
+ */
 static const char *beyond_classes(void)
 {
 	uint64_t *dropped = &elide_data->dropped[ELIDE_DROPPED_CLASSES], before;
@@ -492,7 +495,7 @@ static const char *beyond_classes(void)
 	before = *dropped;
 	for (int i = 0; i < 3; i++)
 		for (unsigned int more = nr; more < 2 * ELIDE_MAX_CLASSES; more++) {
-			/* Not in a slow path, which is for what is met for the first time. */
+			/* Not in a global-lock path, which is for what is met for the first time. */
 			if (look(&fresh[more], one) != call ||
 			    look(&fresh[more], two) != other ||
 			    get(&fresh[more], one) != call)

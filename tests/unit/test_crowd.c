@@ -128,12 +128,12 @@ static void restricts_where_it_pays(void **state)
 		begin_without_rtm(&w, seed, 1.2);
 		check(&w, seed, learn_arm(&w.class, 0) == REAL);
 		run_for(&w, 300 * MS);
-		check(&w, seed, w.class.arm == RESTRICT);
-		check(&w, seed, w.class.sites[1].arm == RESTRICT);
+		check(&w, seed, w.class.few);
+		check(&w, seed, learn_settled(&w.class, 1) == RESTRICT);
 		/* It no longer does. */
 		w.rates[0][RESTRICT] = w.rates[1][RESTRICT] = 0.7;
 		run_for(&w, 300 * MS);
-		check(&w, seed, w.class.arm == REAL);
+		check(&w, seed, !w.class.few);
 	}
 }
 
@@ -146,7 +146,7 @@ static void little_is_not_enough(void **state)
 		begin_without_rtm(&w, seed, 1.01);
 		w.noise = 0.01;
 		for (uint64_t end = w.now + 500 * MS; w.now < end;) {
-			struct learn_decision d = epoch(&w);
+			struct learn_decision d = trial(&w);
 
 			check(&w, seed, !d.made || (d.arm == RESTRICT && !d.won));
 			check(&w, seed, learn_arm(&w.class, 0) == REAL ||
@@ -157,7 +157,7 @@ static void little_is_not_enough(void **state)
 
 /*
  * With more threads than processors a challenge with that arm takes up to 75 ms, and rates are noise: that
- * of one processor less lasts for some epochs. Of all seeds together: a single one may be misled.
+ * of one processor less lasts for some trials. Of all seeds together: a single one may be misled.
  */
 static void a_crowd_is_seldom_challenged(void **state)
 {
@@ -167,7 +167,7 @@ static void a_crowd_is_seldom_challenged(void **state)
 		struct world w;
 
 		begin_without_rtm(&w, seed, 0.9);
-		w.crowded = true;
+		w.oversubscribed = true;
 		w.noise = 0.1;
 		for (uint64_t end = w.now + 4000 * MS; w.now < end;) {
 			double rate = (w.now / (3 * MS)) % 2 ? 0.6 : 1;
@@ -178,51 +178,17 @@ static void a_crowd_is_seldom_challenged(void **state)
 				w.rates[site][REAL] = rate;
 				w.rates[site][RESTRICT] = 0.9 * rate;
 			}
-			epoch(&w);
+			trial(&w);
 			all += w.now - before;
 			if (challenge)
 				challenged += w.now - before;
-			else if (w.class.arm == REAL)
+			else if (!w.class.few)
 				locked += w.now - before;
 		}
 	}
 	if (challenged > all / 10 || locked < all / 10 * 8)
 		fail_msg("seeds 1 to %d: %.3f of the time challenged, %.3f locked", SEEDS,
 			 (double)challenged / all, (double)locked / all);
-}
-
-/* Rates of threads that sleep are noise, and each further pair costs as much again. */
-static void far_behind_is_enough(void **state)
-{
-	static const struct {
-		uint8_t arm, challenger, pairs;
-		double mean, error;
-		enum learn_verdict verdict;
-	} table[] = {
-		{REAL, RESTRICT, 2, -0.5, 0.3, LEARN_LOSES},
-		{REAL, RESTRICT, 5, -0.5, 0.3, LEARN_LOSES},
-		{RESTRICT, REAL, 2, -0.5, 0.3, LEARN_LOSES},
-		/* One standard error, and far behind. */
-		{REAL, RESTRICT, 2, -0.5, 0.45, LEARN_UNCLEAR},
-		{REAL, RESTRICT, 2, -0.25, 0.1, LEARN_UNCLEAR},
-		/* One pair may be an accident, and other challenges are short. */
-		{REAL, RESTRICT, 1, -0.5, 0.3, LEARN_UNCLEAR},
-		{REAL, KEEN, 2, -0.5, 0.3, LEARN_UNCLEAR},
-		{KEEN, REAL, 5, -0.5, 0.3, LEARN_UNCLEAR},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct learn_class c = {
-			.phase = LEARN_CHALLENGER,
-			.target = LEARN_ALL,
-			.arm = table[i].arm,
-			.challenger = table[i].challenger,
-			.pairs = table[i].pairs,
-		};
-
-		if (learn_judge(&c, table[i].mean, table[i].error) != table[i].verdict)
-			fail_msg("row %zu", i);
-	}
 }
 
 static void nobody_waits_nobody_is_restricted(void **state)
@@ -232,12 +198,12 @@ static void nobody_waits_nobody_is_restricted(void **state)
 	begin_without_rtm(&w, 1, 2);
 	w.waits = 0.005;
 	for (uint64_t end = w.now + 500 * MS; w.now < end;) {
-		assert_false(epoch(&w).made);
+		assert_false(trial(&w).made);
 		assert_int_equal(learn_arm(&w.class, 0), REAL);
 	}
 }
 
-/* With RTM it is one more way to lock: for sections that cannot be elided, too. */
+/* With RTM, too, where eliding does not pay, and for sections that cannot be elided. */
 static void restricts_what_cannot_be_elided(void **state)
 {
 	struct world w;
@@ -245,13 +211,13 @@ static void restricts_what_cannot_be_elided(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		begin(&w, seed, 1, 0.03);
 		w.class.crowds = true;
-		w.crowded = true;
+		w.oversubscribed = true;
 		set(&w, 0, 1, 0.5, 0.5);
 		w.rates[0][RESTRICT] = 1.3;
 		run_for(&w, 300 * MS);
-		check(&w, seed, w.class.arm == RESTRICT);
+		check(&w, seed, w.class.few && w.class.arm == REAL);
 		while (w.class.phase != LEARN_HOLD)
-			epoch(&w);
+			trial(&w);
 		learn_unelidable(&w.class, 0, w.now);
 		check(&w, seed, learn_arm(&w.class, 0) == RESTRICT);
 	}
@@ -268,7 +234,6 @@ int main(void)
 		cmocka_unit_test(restricts_where_it_pays),
 		cmocka_unit_test(little_is_not_enough),
 		cmocka_unit_test(a_crowd_is_seldom_challenged),
-		cmocka_unit_test(far_behind_is_enough),
 		cmocka_unit_test(nobody_waits_nobody_is_restricted),
 		cmocka_unit_test(restricts_what_cannot_be_elided),
 	};

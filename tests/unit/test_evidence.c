@@ -100,7 +100,7 @@ static void counts_are_unbiased(void **state)
 }
 
 /*
- * A thread whose event is drawn waits for no slow path of another thread, which may have no
+ * A thread whose event is drawn waits for no global-lock path of another thread, which may have no
  * processor, but does nothing: the next event of that kind has the weight of all.
  */
 static void drawn_events_wait_for_no_slow_path(void **state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_gate.c - lib/state/gate.c: a slow path blocks signals and gives the mask back, and there is none
- * where a seccomp filter forbids a part of that.
+ * test_gate.c - lib/state/gate.c: a global-lock path blocks signals and gives the mask back, and there is
+ * none where a seccomp filter forbids a part of that.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -61,7 +61,7 @@ static void signals_are_blocked_meanwhile(void **state)
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 	ran = 0;
 	errno = EXDEV;
-	assert_true(elide_slow_run(body, NULL));
+	assert_true(elide_global_run(body, NULL));
 	assert_int_equal(errno, EXDEV);
 	assert_int_equal(ran, 1);
 	assert_true(inside >> (SIGINT - 1) & 1);
@@ -109,7 +109,7 @@ static void *run_forbidden(void *arg)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	f->none = !forbid(f);
 	errno = EXDEV;
-	f->entered = elide_slow_run(body, NULL) || elide_slow_try_run(body, NULL);
+	f->entered = elide_global_run(body, NULL) || elide_global_try_run(body, NULL);
 	f->err = errno;
 	f->mask = mask_now();
 	return NULL;
@@ -137,8 +137,8 @@ static void there_is_none_where_it_is_forbidden(void **state)
 		assert_int_equal(all[i].err, EXDEV);
 	}
 	assert_int_equal(ran, 0);
-	/* Another thread has its slow paths. */
-	assert_true(elide_slow_run(body, NULL));
+	/* Another thread has its global-lock paths. */
+	assert_true(elide_global_run(body, NULL));
 	assert_int_equal(ran, 1);
 }
 

@@ -14,7 +14,7 @@
 #include "../../lib/evidence/evidence.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/state/gate.h"
-#include "../../lib/section/held.h"
+#include "../../lib/section/locked.h"
 #include "../../lib/state/settings.h"
 #include "../../lib/state/wiped.h"
 #include "own-data.h"

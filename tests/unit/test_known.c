@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test_known.c - a class that begins with what an earlier process has learnt, on synthetic streams of
- * epochs.
+ * trials.
  */
+#include "../../lib/policy/question.h"
 #include "learn-world.h"
 
-/* The first epoch of a process: threads have begun to use the class. */
+/* The first trial of a process: threads have begun to use the class. */
 static void join(struct world *w)
 {
 	w->now += 20 * LEARN_US;
-	learn_epoch(&w->class, &(struct learn_epoch){.sections = 100, .length = 20 * LEARN_US,
+	learn_trial(&w->class, &(struct learn_trial){.sections = 100, .length = 20 * LEARN_US,
 						     .whole = 20 * LEARN_US, .now = w->now,
-						     .joined = true, .nr_sockets = 1});
+						     .joined = true});
 }
 
 /* Run for @time. Return: the challenges that ended. */
@@ -21,7 +22,7 @@ static unsigned int challenges(struct world *w, uint64_t time)
 	unsigned int nr = 0;
 
 	while (w->now < end)
-		nr += epoch(w).made;
+		nr += trial(w).made;
 	return nr;
 }
 
@@ -92,7 +93,7 @@ static void short_processes_go_on_judging(void **state)
 	}
 }
 
-/* A process that ends within the first rotation leaves the rest of it to the next one. */
+/* A process that ends within the first round leaves the rest of it to the next one. */
 static void a_rotation_goes_on_where_it_was(void **state)
 {
 	struct learn_known known;
@@ -102,13 +103,13 @@ static void a_rotation_goes_on_where_it_was(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		known = nothing();
 		begin(&w, seed, 1, 0.03);
-		set(&w, 0, 1, 3, 6); /* "queue" is the third challenger of "keen" */
+		set(&w, 0, 1, 3, 6); /* "patient" is the third challenger of "keen" */
 		first = process(&w, &known, 300 * LEARN_US);
 		check(&w, seed, first >= 1 && known.arm == KEEN);
-		check(&w, seed, known.asked >= 1 && known.asked < 5 && !known.due);
-		for (nr = 0; nr < 10 && known.arm != QUEUE; nr++)
+		check(&w, seed, known.asked >= 1 && known.asked < LEARN_ROUND && !known.due);
+		for (nr = 0; nr < 10 && known.arm != PATIENT; nr++)
 			process(&w, &known, 600 * LEARN_US);
-		check(&w, seed, known.arm == QUEUE);
+		check(&w, seed, known.arm == PATIENT);
 	}
 }
 
@@ -120,7 +121,7 @@ static void what_is_wrong_does_not_stay(void **state)
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++) {
-			if (arm == POLICY_ARM_probe)
+			if (arm == POLICY_ARM_probe || arm == RESTRICT)
 				continue;
 			known = (struct learn_known){.arm = arm, .asked = LEARN_ASKED_ALL,
 						     .confidence = 1000, .period = UINT64_MAX,
@@ -136,7 +137,7 @@ static void what_is_wrong_does_not_stay(void **state)
 	}
 }
 
-/* The comparison was not sure: the next one comes as soon as after a first rotation. */
+/* The comparison was not sure: the next one comes as soon as after a first round. */
 static void what_is_unsure_is_asked_soon(void **state)
 {
 	struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL};
@@ -145,7 +146,7 @@ static void what_is_unsure_is_asked_soon(void **state)
 	begin(&w, 1, 1, 0);
 	w.class.decided = true;
 	w.class.confidence = 600;
-	w.class.period = 32 * MS;
+	w.class.elide.period = 32 * MS;
 	learn_keep(&w.class, &known);
 	assert_int_equal(known.period, 500 * LEARN_US);
 	w.class.confidence = 950;
@@ -153,24 +154,21 @@ static void what_is_unsure_is_asked_soon(void **state)
 	assert_int_equal(known.period, 8 * MS);
 }
 
-static void sites_begin_with_theirs(void **state)
+static void a_site_begins_as_unelidable(void **state)
 {
-	const struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL, .confidence = 999,
+	const struct learn_known known = {.arm = PATIENT, .asked = LEARN_ASKED_ALL, .confidence = 999,
 					  .period = 4 * MS, .due = 4 * MS};
-	struct learn_known_site site;
 	struct world w;
 
 	begin(&w, 1, 2, 0);
 	learn_start(&w.class, false, false);
 	learn_begin_with(&w.class, &known);
-	learn_site_with(&w.class, learn_site(&w.class),
-			&(struct learn_known_site){.arm = QUEUE});
-	learn_site_with(&w.class, learn_site(&w.class),
-			&(struct learn_known_site){.arm = KEEN, .unelidable = true});
-	assert_int_equal(learn_arm(&w.class, 0), QUEUE);
+	learn_site(&w.class);
+	learn_site_with(&w.class, learn_site(&w.class));
+	assert_int_equal(learn_arm(&w.class, 0), PATIENT);
 	assert_int_equal(learn_arm(&w.class, 1), REAL);
-	learn_site_keep(&w.class, 1, &site);
-	assert_true(site.unelidable && site.arm == KEEN);
+	assert_false(learn_site_keep(&w.class, 0));
+	assert_true(learn_site_keep(&w.class, 1));
 	join(&w);
 	assert_int_equal(learn_arm(&w.class, 1), REAL);
 	/* As after two failed probes. */
@@ -179,6 +177,25 @@ static void sites_begin_with_theirs(void **state)
 	assert_false(learn_probed(&w.class, 1, LEARN_PASSED, w.now + MS));
 	assert_true(learn_probed(&w.class, 1, LEARN_PASSED, w.now + MS));
 	assert_true(w.class.decided && !w.class.known);
+	assert_int_equal(learn_arm(&w.class, 1), PATIENT);
+}
+
+/* That few threads wait is kept with the arm. */
+static void a_class_begins_as_restricted(void **state)
+{
+	struct learn_known known = {.arm = RESTRICT, .asked = LEARN_ASKED_ALL, .period = 4 * MS};
+	struct world w;
+
+	for (int crowds = 0; crowds < 2; crowds++) {
+		begin(&w, 1, 1, 0);
+		learn_start(&w.class, false, crowds);
+		learn_begin_with(&w.class, &known);
+		learn_site(&w.class);
+		assert_int_equal(learn_arm(&w.class, 0), crowds ? RESTRICT : REAL);
+		learn_keep(&w.class, &known);
+		assert_int_equal(known.arm, crowds ? RESTRICT : REAL);
+		known.arm = RESTRICT;
+	}
 }
 
 /* Sections that fail only when the process begins, as they touch memory for the first time. */
@@ -186,33 +203,30 @@ static void what_no_probe_confirms_is_not_kept(void **state)
 {
 	const struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL, .confidence = 999,
 					  .period = 4 * MS, .due = 4 * MS};
-	struct learn_known_site site;
 	struct world w;
 
 	begin(&w, 1, 1, 0);
 	learn_start(&w.class, false, false);
 	learn_begin_with(&w.class, &known);
 	assert_false(learn_unelidable(&w.class, 0, w.now));
-	learn_site_with(&w.class, learn_site(&w.class), &(struct learn_known_site){.arm = KEEN});
+	learn_site(&w.class);
 	assert_int_equal(learn_arm(&w.class, 0), KEEN);
 	join(&w);
 	assert_true(learn_unelidable(&w.class, 0, w.now));
-	learn_site_keep(&w.class, 0, &site);
-	assert_false(site.unelidable || w.class.decided);
+	assert_false(learn_site_keep(&w.class, 0) || w.class.decided);
 	for (int i = 1; i <= 2; i++)
 		assert_int_equal(learn_probed(&w.class, 0, LEARN_PASSED, w.now), i == 2);
 	w.class.decided = false;
-	assert_true(w.class.known && w.class.asked >= 5);
+	assert_true(w.class.known && w.class.asked >= LEARN_ROUND);
 	learn_unelidable(&w.class, 0, w.now);
 	for (int i = 1; i <= 2; i++) {
 		learn_probed(&w.class, 0, LEARN_FAILED, w.now);
-		learn_site_keep(&w.class, 0, &site);
-		assert_int_equal(site.unelidable, i == 2);
+		assert_int_equal(learn_site_keep(&w.class, 0), i == 2);
 		assert_int_equal(w.class.decided, i == 2);
 	}
 	for (int i = 1; i <= 2; i++)
 		assert_int_equal(learn_probed(&w.class, 0, LEARN_PASSED, w.now), i == 2);
-	assert_true(!w.class.known && w.class.asked < 5);
+	assert_true(!w.class.known && !w.class.asked);
 }
 
 /* Threads that join long after the start: what was known is as old as anything else. */
@@ -229,10 +243,10 @@ static void late_threads_begin_the_rotation_anew(void **state)
 	learn_site(&w.class);
 	join(&w);
 	join(&w);
-	assert_true(w.class.known && w.class.asked >= 5);
+	assert_true(w.class.known && w.class.asked >= LEARN_ROUND);
 	w.now += 100 * MS;
 	join(&w);
-	assert_true(!w.class.known && w.class.asked < 5);
+	assert_true(!w.class.known && w.class.asked < LEARN_ROUND);
 }
 
 int main(void)
@@ -243,7 +257,8 @@ int main(void)
 		cmocka_unit_test(a_rotation_goes_on_where_it_was),
 		cmocka_unit_test(what_is_wrong_does_not_stay),
 		cmocka_unit_test(what_is_unsure_is_asked_soon),
-		cmocka_unit_test(sites_begin_with_theirs),
+		cmocka_unit_test(a_site_begins_as_unelidable),
+		cmocka_unit_test(a_class_begins_as_restricted),
 		cmocka_unit_test(what_no_probe_confirms_is_not_kept),
 		cmocka_unit_test(late_threads_begin_the_rotation_anew),
 	};

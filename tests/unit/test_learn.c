@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_learn.c - what lib/policy/learn.c decides, on synthetic streams of epochs.
+ * test_learn.c - what lib/policy/learn.c decides, on synthetic streams of trials.
  */
 #include "../../lib/policy/judge.h"
 #include "learn-world.h"
@@ -13,7 +13,7 @@ static void friendly_is_elided(void **state)
 		begin(&w, seed, 1, 0.03);
 		set(&w, 0, 1, 3, 3);
 		run_for(&w, 50 * MS);
-		check(&w, seed, w.class.sites[0].arm != REAL);
+		check(&w, seed, w.class.arm != REAL);
 		check(&w, seed, w.done > 0.97 * w.best);
 	}
 }
@@ -26,12 +26,12 @@ static void hostile_is_not(void **state)
 		begin(&w, seed, 1, 0.03);
 		set(&w, 0, 3, 1, 1);
 		run_for(&w, 50 * MS);
-		check(&w, seed, w.class.sites[0].arm == REAL);
+		check(&w, seed, w.class.arm == REAL);
 		check(&w, seed, w.done > 0.97 * w.best);
 	}
 }
 
-static void the_queue_is_found(void **state)
+static void patience_is_found(void **state)
 {
 	struct world w;
 
@@ -39,23 +39,8 @@ static void the_queue_is_found(void **state)
 		begin(&w, seed, 1, 0.03);
 		set(&w, 0, 2, 1.5, 3);
 		run_for(&w, 50 * MS);
-		check(&w, seed, w.class.sites[0].arm == QUEUE);
+		check(&w, seed, w.class.arm == PATIENT);
 		check(&w, seed, w.done > 0.95 * w.best);
-	}
-}
-
-static void sites_have_arms_of_their_own(void **state)
-{
-	struct world w;
-
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		begin(&w, seed, 2, 0.03);
-		set(&w, 0, 1, 2, 2);
-		set(&w, 1, 1, 0.4, 0.4);
-		run_for(&w, 100 * MS);
-		check(&w, seed, w.class.sites[0].arm != REAL);
-		check(&w, seed, w.class.sites[1].arm == REAL);
-		check(&w, seed, w.done > 0.92 * w.best);
 	}
 }
 
@@ -80,13 +65,13 @@ static void much_is_found_through_noise(void **state)
 		begin(&w, seed, 1, 0.2);
 		set(&w, 0, 1, 2, 2);
 		run_for(&w, 100 * MS);
-		check(&w, seed, w.class.sites[0].arm != REAL);
+		check(&w, seed, w.class.arm != REAL);
 		check(&w, seed, w.done > 0.9 * w.best);
 	}
 }
 
 /*
- * Threads that lock sleep and wake: epochs are short and fast, or long and slow, and the challenge is
+ * Threads that lock sleep and wake: trials are short and fast, or long and slow, and the challenge is
  * decided by what locking makes of all the time.
  */
 static void a_burst_is_not_the_rate(void **state)
@@ -95,134 +80,77 @@ static void a_burst_is_not_the_rate(void **state)
 	struct world w;
 
 	begin(&w, 1, 1, 0);
-	w.class.arm = w.class.sites[0].arm = REAL;
+	w.class.arm = REAL;
 	for (int i = 0; i < 40; i++) {
 		uint64_t length = (i % 2 ? 100 : 200) * LEARN_US;
-		struct learn_epoch e = {.sections = 400, .length = length, .whole = length,
-					.now = w.now += length, .nr_sockets = 1};
+		struct learn_trial e = {.sections = 400, .length = length, .whole = length,
+					.now = w.now += length};
 
-		w.class.next_at = w.now + (i < 39 ? MS : 0);
+		w.class.elide.at = w.now + (i < 39 ? MS : 0);
 		assert_int_equal(w.class.phase, LEARN_HOLD);
-		learn_epoch(&w.class, &e);
+		learn_trial(&w.class, &e);
 	}
 	/* 800 sections in 300 us are less than 2.85 for each; the mean of 2 and 4 is more. */
 	set(&w, 0, 2.5 / 4, 2.85 / 4, 2.85 / 4);
 	while (!d.made)
-		d = epoch(&w);
+		d = trial(&w);
 	assert_true(d.won);
 	assert_int_equal(w.class.arm, KEEN);
 }
 
-/* The longest challenge of the class in that time, in pairs. */
-static unsigned int longest_challenge(struct world *w, uint64_t time)
-{
-	uint64_t end = w->now + time;
-	unsigned int longest = 0;
-
-	while (w->now < end) {
-		epoch(w);
-		if (w->class.pairs > longest)
-			longest = w->class.pairs;
-	}
-	return longest;
-}
-
-/* While eliding looks better it costs nothing to go on; else ten pairs are enough. */
-static void what_looks_better_is_compared_for_longer(void **state)
-{
-	unsigned int better = 0, worse = 0, longest;
-	struct world w;
-
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		for (int is_better = 0; is_better < 2; is_better++) {
-			begin(&w, seed, 1, 0.2);
-			w.aborts = 0; /* no question but whether to elide */
-			set(&w, 0, 1, 0.5, 0.5);
-			run_for(&w, 30 * MS);
-			check(&w, seed, w.class.arm == REAL);
-			set(&w, 0, 1, is_better ? 1.05 : 0.85, 1);
-			longest = longest_challenge(&w, 60 * MS);
-			*(is_better ? &better : &worse) += longest > 10;
-			check(&w, seed, longest <= 25);
-		}
-	}
-	print_message("better: %u, worse: %u of %u\n", better, worse, SEEDS);
-	assert_true(better > 2 * worse);
-	assert_true(better > SEEDS / 3);
-}
-
-/* Epochs end while threads run: the rate is what was done by the time it took, not a mean of rates. */
+/* Trials end while threads run: the rate is what was done by the time it took, not a mean of rates. */
 static void the_rate_counts_each_nanosecond_once(void **state)
 {
 	struct world w;
 
 	begin(&w, 1, 1, 0);
-	w.class.next_at = w.now + 1000 * MS;
+	w.class.elide.at = w.now + 1000 * MS;
 	for (int i = 0; i < 33; i++) {
-		struct learn_epoch e = {.sections = 400, .nr_sockets = 1};
+		struct learn_trial e = {.sections = 400};
 
 		e.length = e.whole = i % 2 ? 100 * LEARN_US : 120 * LEARN_US;
 		e.now = w.now += e.length;
-		learn_epoch(&w.class, &e);
+		learn_trial(&w.class, &e);
 	}
 	assert_in_range(w.class.rate * 110 * LEARN_US, 399, 401);
 }
 
-/* A class with one site, in an epoch of the arm @by, which challenges all of it. */
-static struct learn_class challenged(enum policy_arm_name by)
+/* From the second pair two standard errors are enough, after the last one. */
+static void what_pairs_decide(void **state)
 {
-	struct learn_class c;
+	static const struct {
+		uint8_t question, pairs;
+		bool few;
+		double mean, error;
+		enum learn_verdict verdict;
+	} table[] = {
+		{LEARN_HOW, 1, false, 1, 0.01, LEARN_UNCLEAR},
+		{LEARN_HOW, 1, false, -1, 0.01, LEARN_UNCLEAR},
+		{LEARN_HOW, 2, false, 0.09, 0.04, LEARN_WINS},
+		{LEARN_HOW, 2, false, 0.08, 0.04, LEARN_UNCLEAR},
+		{LEARN_HOW, 2, false, -0.08, 0.04, LEARN_LOSES},
+		{LEARN_WHETHER, 9, false, 0.06, 0.04, LEARN_UNCLEAR},
+		{LEARN_WHETHER, 10, false, 0.06, 0.04, LEARN_WINS},
+		{LEARN_WHETHER, 10, false, 0.06, 0.07, LEARN_LOSES},
+		{LEARN_WHETHER, 10, false, -0.01, 0.04, LEARN_LOSES},
+		/* Few that wait have to gain 3 %, and are not given up for less. */
+		{LEARN_CROWD, 2, false, 0.05, 0.02, LEARN_UNCLEAR},
+		{LEARN_CROWD, 2, false, 0.08, 0.02, LEARN_WINS},
+		{LEARN_CROWD, 2, true, 0.02, 0.02, LEARN_WINS},
+		{LEARN_CROWD, 5, true, -0.04, 0.02, LEARN_UNCLEAR},
+		{LEARN_CROWD, 6, true, -0.04, 0.02, LEARN_LOSES},
+	};
 
-	learn_start(&c, false, true);
-	learn_site(&c);
-	c.phase = LEARN_CHALLENGER;
-	c.challenger = by;
-	c.target = LEARN_ALL;
-	return c;
-}
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct learn_class c = {
+			.question = table[i].question,
+			.pairs = table[i].pairs,
+			.few = table[i].few,
+		};
 
-/* What is far behind early in an epoch that is stretched would only cost more to the end of it. */
-static void a_stretched_epoch_of_a_loser_is_cut(void **state)
-{
-	const uint64_t length = 20 * LEARN_US;
-	struct learn_class c = challenged(REAL);
-
-	c.stretch = 8;
-	c.half = true;
-	c.first = 100.0 / length;
-	c.nr_rates = 16;
-	c.noise = 0.02;
-	assert_true(learn_over(&c, length, 50));
-	assert_false(learn_over(&c, length, 80));
-	assert_false(learn_over(&c, length - 1, 0));
-	/* Where rates differ as much by themselves, or by the first epoch of a pair, it is not known. */
-	c.noise = 0.5;
-	assert_false(learn_over(&c, length, 50));
-	c.noise = 0.02;
-	c.half = false;
-	assert_false(learn_over(&c, length, 50));
-	/* The sockets take turns: a part of the time is that of one of them. */
-	c.half = true;
-	c.challenger = TURNS;
-	assert_false(learn_over(&c, length, 50));
-}
-
-/* After the last pair that decides what one standard error is sure of. */
-static void the_last_pair_decides(void **state)
-{
-	struct learn_class c = challenged(QUEUE);
-
-	c.pairs = 9;
-	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_UNCLEAR);
-	c.pairs = 10;
-	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_WINS);
-	assert_int_equal(learn_judge(&c, 0.06, 0.07), LEARN_LOSES);
-	assert_int_equal(learn_judge(&c, -0.01, 0.04), LEARN_LOSES);
-	/* Whether to elide is worth more pairs. */
-	c.arm = REAL;
-	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_UNCLEAR);
-	c.pairs = 25;
-	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_WINS);
+		if (learn_judge(&c, table[i].mean, table[i].error) != table[i].verdict)
+			fail_msg("row %zu", i);
+	}
 }
 
 static void a_change_is_noticed(void **state)
@@ -270,7 +198,7 @@ static void a_clock_that_jumps_does_no_harm(void **state)
 			if (w.now < 4000 * MS || w.now > UINT64_MAX / 2)
 				w.now = 4000 * MS;
 		}
-		check(&w, seed, w.class.sites[0].arm != REAL);
+		check(&w, seed, w.class.arm != REAL);
 		set(&w, 0, 3, 1, 1);
 		check(&w, seed, time_to_best(&w, 0.9) < 10 * MS);
 	}
@@ -285,12 +213,12 @@ static void a_clock_that_went_back_delays_no_challenge(void **state)
 	begin(&w, 1, 1, 0);
 	set(&w, 0, 1, 3, 3);
 	run_for(&w, 50 * MS);
-	while (w.class.phase != LEARN_HOLD || w.class.next_at <= w.now)
-		epoch(&w);
+	while (w.class.phase != LEARN_HOLD || w.class.elide.at <= w.now)
+		trial(&w);
 	w.now -= 3000 * MS;
 	end = w.now + 260 * MS; /* a little more than the longest time between questions */
 	while (w.class.phase == LEARN_HOLD && w.now < end)
-		epoch(&w);
+		trial(&w);
 	assert_int_not_equal(w.class.phase, LEARN_HOLD);
 }
 
@@ -318,15 +246,15 @@ static void a_new_site_begins_as_its_class(void **state)
 static void nothing_happens_without_sections(void **state)
 {
 	struct learn_class c;
-	struct learn_epoch e = {.length = MS, .whole = MS, .now = 5000 * MS};
+	struct learn_trial e = {.length = MS, .whole = MS, .now = 5000 * MS};
 
 	learn_start(&c, false, false);
 	learn_site(&c);
 	assert_false(learn_over(&c, MS, 0));
 	/* But a thread that stands still for long must not stop everything. */
 	for (int i = 0; i < 1000; i++, e.now += MS)
-		assert_false(learn_epoch(&c, &e).won);
-	assert_int_equal(c.sites[0].arm, KEEN);
+		assert_false(learn_trial(&c, &e).won);
+	assert_int_equal(c.arm, KEEN);
 }
 
 int main(void)
@@ -334,15 +262,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(friendly_is_elided),
 		cmocka_unit_test(hostile_is_not),
-		cmocka_unit_test(the_queue_is_found),
-		cmocka_unit_test(sites_have_arms_of_their_own),
+		cmocka_unit_test(patience_is_found),
 		cmocka_unit_test(noise_does_not_cost),
 		cmocka_unit_test(much_is_found_through_noise),
 		cmocka_unit_test(a_burst_is_not_the_rate),
-		cmocka_unit_test(what_looks_better_is_compared_for_longer),
 		cmocka_unit_test(the_rate_counts_each_nanosecond_once),
-		cmocka_unit_test(a_stretched_epoch_of_a_loser_is_cut),
-		cmocka_unit_test(the_last_pair_decides),
+		cmocka_unit_test(what_pairs_decide),
 		cmocka_unit_test(a_change_is_noticed),
 		cmocka_unit_test(a_silent_change_is_noticed),
 		cmocka_unit_test(a_clock_that_jumps_does_no_harm),

@@ -64,8 +64,6 @@ static struct learned_class make_class(struct learned_image *image, uint64_t off
 		.sites[0] = {
 			.object = learned_image_object(image, &library),
 			.kind = ELIDE_KIND_MUTEX,
-			.arm = POLICY_ARM_lean,
-			.unelidable = 1,
 			.offset = 0x77,
 		},
 	};
@@ -84,7 +82,7 @@ static size_t make_file(uint64_t *bytes)
 	struct learned_image *image = new_image();
 	size_t size;
 
-	add(image, 0x3000, POLICY_ARM_queue);
+	add(image, 0x3000, POLICY_ARM_patient);
 	add(image, 0x1000, POLICY_ARM_real);
 	add(image, 0x2000, POLICY_ARM_keen);
 	size = learned_image_write(image, MACHINE, bytes);
@@ -109,7 +107,6 @@ static void what_was_written_is_read(void **state)
 	size_t size = make_file(bytes);
 	const struct learned_class *c;
 	struct learned_site wanted = {.kind = ELIDE_KIND_MUTEX, .offset = 0x77};
-	const struct learned_site *s;
 	struct learned_file f;
 	bool other_build;
 
@@ -127,10 +124,7 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(c->waits, 80);
 	wanted.object = learned_object(&f, &library, &other_build);
 	assert_false(other_build);
-	s = learned_site(&f, c, &wanted);
-	assert_non_null(s);
-	assert_int_equal(f.arm[s->arm], POLICY_ARM_lean);
-	assert_true(s->unelidable);
+	assert_non_null(learned_site(&f, c, &wanted));
 	wanted.kind = ELIDE_KIND_SPIN;
 	assert_null(learned_site(&f, c, &wanted));
 	wanted = (struct learned_site){.kind = ELIDE_KIND_MUTEX, .offset = 0x78,
@@ -272,8 +266,6 @@ static void numbers_out_of_range_are_refused(void **state)
 	REFUSED(c[1].offset = c[2].offset + 1);
 	REFUSED(c[1].sites[0].object = 2);
 	REFUSED(c[1].sites[0].kind = ELIDE_NR_KINDS);
-	REFUSED(c[1].sites[0].arm = POLICY_NR_ARMS);
-	REFUSED(c[1].sites[0].unelidable = 2);
 	free(good);
 	free(bytes);
 }
@@ -289,15 +281,15 @@ static void arms_go_by_name(void **state)
 	struct learned_file f;
 
 	swapped = arm[POLICY_ARM_real];
-	arm[POLICY_ARM_real] = arm[POLICY_ARM_queue];
-	arm[POLICY_ARM_queue] = swapped;
+	arm[POLICY_ARM_real] = arm[POLICY_ARM_patient];
+	arm[POLICY_ARM_patient] = swapped;
 	strcpy(arm[POLICY_ARM_keen].name, "no-such-arm");
 	assert_int_equal(learned_open(&f, bytes, size, MACHINE), ELIDE_LEARNED_damaged);
 	h->checksum = learned_checksum(bytes, size);
 	assert_int_equal(learned_open(&f, bytes, size, MACHINE), ELIDE_LEARNED_used);
 	assert_false(f.same_arms);
 	assert_int_equal(f.arm[find(&f, 0x3000)->arm], POLICY_ARM_real);
-	assert_int_equal(f.arm[find(&f, 0x1000)->arm], POLICY_ARM_queue);
+	assert_int_equal(f.arm[find(&f, 0x1000)->arm], POLICY_ARM_patient);
 	assert_null(find(&f, 0x2000));
 	strcpy(arm[POLICY_ARM_keen].name, "probe");
 	h->checksum = learned_checksum(bytes, size);
@@ -331,7 +323,7 @@ static void files_are_merged(void **state)
 	assert_int_equal(f.arm[find(&f, 0x500)->arm], POLICY_ARM_lean);
 	assert_int_equal(f.arm[find(&f, 0x1000)->arm], POLICY_ARM_real);
 	assert_int_equal(find(&f, 0x1000)->due_us, 600);
-	assert_int_equal(f.arm[find(&f, 0x3000)->arm], POLICY_ARM_queue);
+	assert_int_equal(f.arm[find(&f, 0x3000)->arm], POLICY_ARM_patient);
 	assert_null(find(&f, 0x9000));
 	free(image);
 	free(old);

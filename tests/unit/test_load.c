@@ -287,8 +287,8 @@ static void bad_headers(void **state)
 		const char *error;
 	} table[] = {
 		{0, 0x123, 8, "not an elide data file (offset 0)"},
-		{8, 5, 4, "version 5 of the format, this elide reads version 6 (offset 8)"},
-		{8, 0, 4, "version 0 of the format, this elide reads version 6 (offset 8)"},
+		{8, 5, 4, "version 5 of the format, this elide reads version 7 (offset 8)"},
+		{8, 0, 4, "version 0 of the format, this elide reads version 7 (offset 8)"},
 		{12, 0, 4, "header of 0 bytes (offset 12)"},
 		{16, 0xffffffff, 4, "chunks of 4294967295 bytes (offset 16)"},
 		{16, 16384, 4, "chunks of 16384 bytes (offset 16)"},
@@ -381,10 +381,10 @@ static void bad_orders(void **state)
 		uint32_t value;
 		const char *error;
 	} table[] = {
-		{offsetof(struct elide_order, nr_edges), 0, "circle of 0 locks"},
-		{offsetof(struct elide_order, nr_edges), 1, "circle of 1 locks"},
-		{offsetof(struct elide_order, nr_edges), 9, "circle of 9 locks"},
-		{offsetof(struct elide_order, nr_edges), ~0u, "circle of 4294967295 locks"},
+		{offsetof(struct elide_order, nr_edges), 0, "cycle of 0 locks"},
+		{offsetof(struct elide_order, nr_edges), 1, "cycle of 1 locks"},
+		{offsetof(struct elide_order, nr_edges), 9, "cycle of 9 locks"},
+		{offsetof(struct elide_order, nr_edges), ~0u, "cycle of 4294967295 locks"},
 		{offsetof(struct elide_order, nr_edges), 3, "unknown kinds 0, 0"},
 		{offsetof(struct elide_order, edges[1].held_kind), 77, "unknown kinds 77, 1"},
 		{offsetof(struct elide_order, edges[0].taken_kind), 0, "unknown kinds 1, 0"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_order.c - circles in a graph of locks, and what a thread's lock calls make of it.
+ * test_order.c - cycles in a graph of locks, and what a thread's lock calls make of it.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -28,24 +28,24 @@ __attribute__((constructor(101))) static void environment(void)
 
 static struct order_graph graph;
 
-/* Adds an edge; the length of the circle it closes. */
+/* Adds an edge; the length of the cycle it closes. */
 static int closes(uint64_t from, int from_kind, uint64_t to, int to_kind)
 {
 	const struct order_edge edge = {
 		.from = from, .from_kind = from_kind, .to = to, .to_kind = to_kind};
-	const struct order_edge *circle[4];
+	const struct order_edge *cycle[4];
 	int index, nr;
 
 	assert_false(order_graph_has(&graph, &edge));
 	index = order_graph_add(&graph, &edge);
 	assert_true(index >= 0);
 	assert_true(order_graph_has(&graph, &edge));
-	nr = order_graph_circle(&graph, index, circle, ARRAY_SIZE(circle));
+	nr = order_graph_cycle(&graph, index, cycle, ARRAY_SIZE(cycle));
 	/* Each edge begins where the one before ends, and the last leads back. */
 	for (int i = 0; i < nr; i++)
-		assert_int_equal(circle[i]->to, circle[(i + 1) % nr]->from);
+		assert_int_equal(cycle[i]->to, cycle[(i + 1) % nr]->from);
 	if (nr > 0)
-		assert_int_equal(circle[0]->from, from);
+		assert_int_equal(cycle[0]->from, from);
 	return nr;
 }
 
@@ -82,11 +82,11 @@ static void none(void **state)
 	assert_int_equal(closes(4, M, 5, M), 0);
 }
 
-static void old_circles_are_not_told_again(void **state)
+static void old_cycles_are_not_told_again(void **state)
 {
 	assert_int_equal(closes(1, M, 2, M), 0);
 	assert_int_equal(closes(2, M, 1, M), 2);
-	/* It leads into the circle and is not part of it. */
+	/* It leads into the cycle and is not part of it. */
 	assert_int_equal(closes(3, M, 1, M), 0);
 	assert_int_equal(closes(2, M, 4, M), 0);
 }
@@ -102,11 +102,11 @@ static void longer_than_there_is_room(void **state)
 	assert_int_equal(closes(5, M, 1, M), -E2BIG);
 }
 
-/* A circle needs somebody to wait at each lock. */
+/* A cycle needs somebody to wait at each lock. */
 static void readers(void **state)
 {
 	static const struct {
-		int held_1, taken_2, held_2, taken_1, circle;
+		int held_1, taken_2, held_2, taken_1, cycle;
 	} table[] = {
 		{R, R, R, R, 0}, {M, R, R, M, 0}, {R, M, M, R, 0}, {M, W, R, M, 2},
 		{M, R, W, M, 2}, {M, W, W, M, 2}, {R, R, W, W, 2}, {W, R, R, W, 0},
@@ -116,7 +116,7 @@ static void readers(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		empty(state);
 		assert_int_equal(closes(1, table[i].held_1, 2, table[i].taken_2), 0);
-		assert_int_equal(closes(2, table[i].held_2, 1, table[i].taken_1), table[i].circle);
+		assert_int_equal(closes(2, table[i].held_2, 1, table[i].taken_1), table[i].cycle);
 	}
 	/* The edge of readers is no way through, the one of a writer beside it is. */
 	empty(state);
@@ -128,7 +128,7 @@ static void readers(void **state)
 static void full(void **state)
 {
 	struct order_edge edge = {.from_kind = M, .to_kind = M};
-	const struct order_edge *circle[4];
+	const struct order_edge *cycle[4];
 	uint64_t i;
 
 	/* One long chain: the search has to go all of it. */
@@ -140,7 +140,7 @@ static void full(void **state)
 	edge.from = i;
 	edge.to = 1;
 	assert_int_equal(order_graph_add(&graph, &edge), ORDER_MAX_EDGES - 1);
-	assert_int_equal(order_graph_circle(&graph, ORDER_MAX_EDGES - 1, circle, 4), -E2BIG);
+	assert_int_equal(order_graph_cycle(&graph, ORDER_MAX_EDGES - 1, cycle, 4), -E2BIG);
 	edge.to = 2;
 	assert_int_equal(order_graph_add(&graph, &edge), -ENOSPC);
 	assert_false(order_graph_has(&graph, &edge));
@@ -160,7 +160,7 @@ static const struct elide_chunk *chunk_of_orders(void)
 	return NULL;
 }
 
-static unsigned int nr_circles(void)
+static unsigned int nr_cycles(void)
 {
 	const struct elide_chunk *chunk = chunk_of_orders();
 
@@ -196,43 +196,43 @@ static void pair(const void *first, const void *second)
 
 static void calls_that_do_not_wait(void **state)
 {
-	unsigned int before = nr_circles();
+	unsigned int before = nr_cycles();
 
 	pair(&x, &y);
 	take(&y, M, true);
 	take(&x, M, false);
 	drop(&x);
 	drop(&y);
-	assert_int_equal(nr_circles(), before);
+	assert_int_equal(nr_cycles(), before);
 	/* Taken without waiting it is held all the same. */
 	take(&z, M, false);
 	take(&x, M, true);
 	drop(&x);
 	drop(&z);
 	pair(&y, &z);
-	assert_int_equal(nr_circles(), before + 1);
+	assert_int_equal(nr_cycles(), before + 1);
 	assert_int_equal(elide_self->nr_acquired, 0);
 }
 
-static void each_circle_once(void **state)
+static void each_cycle_once(void **state)
 {
 	unsigned int before;
 
 	pair(&x, &y);
 	pair(&y, &x);
-	before = nr_circles();
+	before = nr_cycles();
 	assert_true(before >= 1);
 	for (int i = 0; i < 10; i++) {
 		pair(&x, &y);
 		pair(&y, &x);
 	}
-	assert_int_equal(nr_circles(), before);
+	assert_int_equal(nr_cycles(), before);
 }
 
 static void taken_again(void **state)
 {
 	struct lock *m = &v, *n = &w;
-	unsigned int before = nr_circles();
+	unsigned int before = nr_cycles();
 
 	/* Waiting with a mutex that is not held, or alone: nothing. */
 	elide_order_reacquired(elide_self, m, taken_again);
@@ -240,9 +240,9 @@ static void taken_again(void **state)
 	elide_order_reacquired(elide_self, m, taken_again);
 	assert_int_equal(elide_self->nr_acquired, 1);
 	take(n, M, true);
-	assert_int_equal(nr_circles(), before);
+	assert_int_equal(nr_cycles(), before);
 	elide_order_reacquired(elide_self, m, taken_again);
-	assert_int_equal(nr_circles(), before + 1);
+	assert_int_equal(nr_cycles(), before + 1);
 	drop(m);
 	drop(n);
 	assert_int_equal(elide_self->nr_acquired, 0);
@@ -250,22 +250,22 @@ static void taken_again(void **state)
 
 static void locks_of_one_class(void **state)
 {
-	unsigned int before = nr_circles();
+	unsigned int before = nr_cycles();
 
 	/* Hand over hand, up and down: no two of them in both orders. */
 	for (int i = 0; i < 6; i++)
 		pair(&nodes[i], &nodes[i + 1]);
 	pair(&nodes[7], &nodes[3]);
-	assert_int_equal(nr_circles(), before);
+	assert_int_equal(nr_cycles(), before);
 	/* A new lock there has no past. */
 	elide_lock_new(&nodes[1], M, locks_of_one_class, false);
 	pair(&nodes[1], &nodes[0]);
-	assert_int_equal(nr_circles(), before);
+	assert_int_equal(nr_cycles(), before);
 	pair(&nodes[3], &nodes[2]);
-	assert_int_equal(nr_circles(), before + 1);
-	/* Two of another circle of that class say nothing new. */
+	assert_int_equal(nr_cycles(), before + 1);
+	/* Two of another cycle of that class say nothing new. */
 	pair(&nodes[5], &nodes[4]);
-	assert_int_equal(nr_circles(), before + 1);
+	assert_int_equal(nr_cycles(), before + 1);
 }
 
 static void more_than_can_be_held(void **state)
@@ -312,12 +312,12 @@ int main(void)
 		cmocka_unit_test_setup(two, empty),
 		cmocka_unit_test_setup(three_and_the_shortest, empty),
 		cmocka_unit_test_setup(none, empty),
-		cmocka_unit_test_setup(old_circles_are_not_told_again, empty),
+		cmocka_unit_test_setup(old_cycles_are_not_told_again, empty),
 		cmocka_unit_test_setup(longer_than_there_is_room, empty),
 		cmocka_unit_test(readers),
 		cmocka_unit_test_setup(full, empty),
 		cmocka_unit_test(calls_that_do_not_wait),
-		cmocka_unit_test(each_circle_once),
+		cmocka_unit_test(each_cycle_once),
 		cmocka_unit_test(taken_again),
 		cmocka_unit_test(locks_of_one_class),
 		cmocka_unit_test(more_than_can_be_held),

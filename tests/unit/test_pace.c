@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_pace.c - the truth tables of lib/policy/pace.c: after how many sections a thread reports.
+ * test_pace.c - the truth tables of lib/policy/pace.c: after how many sections a thread flushes.
  */
 #include "unit.h"
 #include "../../lib/compiler.h"
@@ -69,7 +69,7 @@ static void where_it_locks_it_reports_seldom(void **state)
 				 table[i].next);
 }
 
-static void long_epochs_have_few_reports(void **state)
+static void long_trials_have_few_reports(void **state)
 {
 	struct learn_class c;
 
@@ -78,9 +78,11 @@ static void long_epochs_have_few_reports(void **state)
 	c.phase = LEARN_INCUMBENT;
 	c.challenger = POLICY_ARM_lean;
 	assert_int_equal(learn_interval(&c), 8 * US);
-	c.stretch = 4;
+	/* As long as the incumbent's trial. */
+	c.phase = LEARN_CHALLENGER;
+	c.length = 80 * US;
 	assert_int_equal(learn_interval(&c), 32 * US);
-	c.challenger = POLICY_ARM_restrict;
+	c.question = LEARN_CROWD;
 	assert_int_equal(learn_interval(&c), 80 * US);
 }
 
@@ -89,7 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_as_fit_into_the_interval),
 		cmocka_unit_test(where_it_locks_it_reports_seldom),
-		cmocka_unit_test(long_epochs_have_few_reports),
+		cmocka_unit_test(long_trials_have_few_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

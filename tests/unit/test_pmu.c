@@ -147,7 +147,7 @@ static bool fill(void *ring)
 static void samples_for_real(void **state)
 {
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 	int fds = nr_fds();
 	struct perf_event_mmap_page *ring;
 
@@ -159,9 +159,9 @@ static void samples_for_real(void **state)
 	assert_int_equal(nr_fds(), fds); /* none stays open */
 	assert_true(fill(ring));
 	elide_pmu_ring_read((char *)ring + 4096, 4096, ring->data_tail, ring->data_head, &s,
-			    sizeof(s), &news);
-	assert_true(news.nr_samples > 0);
-	assert_int_equal(news.nr_damaged, 0);
+			    sizeof(s), &counts);
+	assert_true(counts.nr_samples > 0);
+	assert_int_equal(counts.nr_damaged, 0);
 	assert_in_range(s.ip, (uintptr_t)burn - 4096, (uintptr_t)burn + 8192);
 	assert_int_equal(s.transaction, 0);
 	elide_pmu_close(ring);
@@ -187,7 +187,7 @@ static void sample_of_no_abort(void **state)
 static void load_without_address(void **state)
 {
 	struct perf_event_mmap_page *ring;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 	struct elide_pmu_load load;
 
 	need_samples();
@@ -195,9 +195,9 @@ static void load_without_address(void **state)
 	assert_non_null(ring);
 	assert_true(fill(ring));
 	elide_pmu_ring_read((char *)ring + 4096, 4096, ring->data_tail, ring->data_head, &load,
-			    sizeof(load), &news);
-	assert_true(news.nr_samples > 0);
-	assert_int_equal(news.nr_damaged, 0);
+			    sizeof(load), &counts);
+	assert_true(counts.nr_samples > 0);
+	assert_int_equal(counts.nr_damaged, 0);
 	assert_in_range(load.ip, (uintptr_t)burn - 4096, (uintptr_t)burn + 8192);
 	assert_int_equal(load.address, 0);
 	assert_false(elide_pmu_take_load(ring, &load));

@@ -42,35 +42,35 @@ static int empty(void **state)
 	return 0;
 }
 
-static struct elide_pmu_news read_from(uint64_t tail, struct elide_pmu_sample *s)
+static struct elide_pmu_counts read_from(uint64_t tail, struct elide_pmu_sample *s)
 {
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	memset(s, 0, sizeof(*s));
-	elide_pmu_ring_read(ring.data, SIZE, tail, ring.head, s, sizeof(*s), &news);
-	return news;
+	elide_pmu_ring_read(ring.data, SIZE, tail, ring.head, s, sizeof(*s), &counts);
+	return counts;
 }
 
 static void nothing_new(void **state)
 {
-	static const struct elide_pmu_news none;
+	static const struct elide_pmu_counts none;
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news = read_from(0, &s);
+	struct elide_pmu_counts counts = read_from(0, &s);
 
-	assert_memory_equal(&news, &none, sizeof(news));
+	assert_memory_equal(&counts, &none, sizeof(counts));
 }
 
 static void newest_of_three(void **state)
 {
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	sample(1);
 	sample(2);
 	sample(3);
-	news = read_from(0, &s);
-	assert_int_equal(news.nr_samples, 3);
-	assert_int_equal(news.nr_damaged + news.nr_others + news.nr_lost + news.nr_throttles, 0);
+	counts = read_from(0, &s);
+	assert_int_equal(counts.nr_samples, 3);
+	assert_int_equal(counts.nr_damaged + counts.nr_others + counts.nr_lost + counts.nr_throttles, 0);
 	assert_int_equal(s.ip, 3);
 	assert_int_equal(s.time, 1003);
 	assert_int_equal(s.weight, 30);
@@ -82,15 +82,15 @@ static void wraps_around(void **state)
 {
 	for (uint64_t start = 0; start < 2 * SIZE; start += 8) {
 		struct elide_pmu_sample s;
-		struct elide_pmu_news news;
+		struct elide_pmu_counts counts;
 
 		memset(ring.data, 0xee, SIZE);
 		ring.head = start;
 		sample(4);
 		sample(start);
-		news = read_from(start, &s);
-		assert_int_equal(news.nr_samples, 2);
-		assert_int_equal(news.nr_damaged, 0);
+		counts = read_from(start, &s);
+		assert_int_equal(counts.nr_samples, 2);
+		assert_int_equal(counts.nr_damaged, 0);
 		assert_int_equal(s.ip, start);
 		assert_int_equal(s.weight, 10 * start);
 	}
@@ -116,7 +116,7 @@ static void lost_and_throttled(void **state)
 {
 	const uint64_t lost[] = {77 /* id */, 5}, lost_samples[] = {3}, throttle[] = {1, 2, 3};
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	sample(1);
 	record(PERF_RECORD_LOST, 24, lost, 2);
@@ -124,12 +124,12 @@ static void lost_and_throttled(void **state)
 	record(PERF_RECORD_UNTHROTTLE, 32, throttle, 3);
 	record(PERF_RECORD_LOST_SAMPLES, 16, lost_samples, 1);
 	sample(2);
-	news = read_from(0, &s);
-	assert_int_equal(news.nr_samples, 2);
-	assert_int_equal(news.nr_lost, 8);
-	assert_int_equal(news.nr_throttles, 1);
-	assert_int_equal(news.nr_others, 1);
-	assert_int_equal(news.nr_damaged, 0);
+	counts = read_from(0, &s);
+	assert_int_equal(counts.nr_samples, 2);
+	assert_int_equal(counts.nr_lost, 8);
+	assert_int_equal(counts.nr_throttles, 1);
+	assert_int_equal(counts.nr_others, 1);
+	assert_int_equal(counts.nr_damaged, 0);
 	assert_int_equal(s.ip, 2);
 }
 
@@ -137,14 +137,14 @@ static void unknown_types_are_skipped(void **state)
 {
 	const uint64_t words[3] = {1, 2, 3};
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	record(PERF_RECORD_COMM, 32, words, 3);
 	record(4711, 8, words, 0);
 	sample(9);
-	news = read_from(0, &s);
-	assert_int_equal(news.nr_others, 2);
-	assert_int_equal(news.nr_samples, 1);
+	counts = read_from(0, &s);
+	assert_int_equal(counts.nr_others, 2);
+	assert_int_equal(counts.nr_samples, 1);
 	assert_int_equal(s.ip, 9);
 }
 
@@ -152,17 +152,17 @@ static void other_layouts_are_damage(void **state)
 {
 	const uint64_t words[5] = {1, 2, 3, 4, 5};
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	record(PERF_RECORD_SAMPLE, 32, words, 3);
 	record(PERF_RECORD_SAMPLE, 48, words, 5);
 	record(PERF_RECORD_LOST, 16, words, 1);
 	record(PERF_RECORD_LOST_SAMPLES, 8, words, 0);
 	sample(6);
-	news = read_from(0, &s);
-	assert_int_equal(news.nr_damaged, 4);
-	assert_int_equal(news.nr_samples, 1);
-	assert_int_equal(news.nr_lost, 0);
+	counts = read_from(0, &s);
+	assert_int_equal(counts.nr_damaged, 4);
+	assert_int_equal(counts.nr_samples, 1);
+	assert_int_equal(counts.nr_lost, 0);
 	assert_int_equal(s.ip, 6);
 }
 
@@ -174,15 +174,15 @@ static void impossible_sizes(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const uint64_t words[4] = {1};
 		struct elide_pmu_sample s;
-		struct elide_pmu_news news;
+		struct elide_pmu_counts counts;
 
 		empty(NULL);
 		sample(1);
 		record(PERF_RECORD_SAMPLE, sizes[i], words, 4);
 		sample(2);
-		news = read_from(0, &s);
-		assert_int_equal(news.nr_samples, 1);
-		assert_int_equal(news.nr_damaged, 1);
+		counts = read_from(0, &s);
+		assert_int_equal(counts.nr_samples, 1);
+		assert_int_equal(counts.nr_damaged, 1);
 		assert_int_equal(s.ip, 1);
 	}
 }
@@ -192,13 +192,13 @@ static void loads(void **state)
 {
 	const uint64_t words[] = {0x4000, 0x5008, PERF_TXN_SYNC};
 	struct elide_pmu_load load = {0};
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	record(PERF_RECORD_SAMPLE, 32, words, 3);
 	sample(1);
-	elide_pmu_ring_read(ring.data, SIZE, 0, ring.head, &load, sizeof(load), &news);
-	assert_int_equal(news.nr_samples, 1);
-	assert_int_equal(news.nr_damaged, 1);
+	elide_pmu_ring_read(ring.data, SIZE, 0, ring.head, &load, sizeof(load), &counts);
+	assert_int_equal(counts.nr_samples, 1);
+	assert_int_equal(counts.nr_damaged, 1);
 	assert_int_equal(load.ip, 0x4000);
 	assert_int_equal(load.address, 0x5008);
 	assert_int_equal(load.transaction, PERF_TXN_SYNC);
@@ -207,13 +207,13 @@ static void loads(void **state)
 static void half_a_header(void **state)
 {
 	struct elide_pmu_sample s;
-	struct elide_pmu_news news;
+	struct elide_pmu_counts counts;
 
 	sample(1);
 	ring.head += 4;
-	news = read_from(0, &s);
-	assert_int_equal(news.nr_samples, 1);
-	assert_int_equal(news.nr_damaged, 1);
+	counts = read_from(0, &s);
+	assert_int_equal(counts.nr_samples, 1);
+	assert_int_equal(counts.nr_damaged, 1);
 }
 
 /* Positions count on for ever; theirs wrap as well. */

@@ -70,11 +70,9 @@ static void cause_of_each_own_code(void **state)
 #define KEEN  POLICY_ARM_keen
 #define LEAN  POLICY_ARM_lean
 #define PATIENT POLICY_ARM_patient
-#define QUEUE POLICY_ARM_queue
-#define TURNS POLICY_ARM_turns
 
 static struct policy_verdict aborted(const struct policy_config *config, struct policy_lock *lock,
-				     struct policy_try *try, unsigned int status)
+				     struct policy_attempts *try, unsigned int status)
 {
 	return policy_abort(config, lock, try, status, policy_cause(status));
 }
@@ -87,7 +85,7 @@ struct reaction {
 	unsigned int nr;
 	enum policy_action action;
 	uint32_t spins;
-	uint16_t unelidable;
+	uint16_t persistent;
 	uint32_t skip;
 };
 
@@ -124,16 +122,8 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, LEAN, XABORT(0xff), 1, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, RTM_CAPACITY, 0, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, LEAN, 0, 0, POLICY_FALLBACK, 0, 1, 0},
-	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 0, POLICY_QUEUE, 1000, 0, 0},
-	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 9, POLICY_QUEUE, 1000, 0, 0},
-	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
-	{POLICY_ADAPTIVE, QUEUE, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
-	{POLICY_ADAPTIVE, QUEUE, XABORT(0xfe), 0, POLICY_FALLBACK, 0, 1, 0},
-	/* Under the arm turns, too, a conflict leads to a pause. */
-	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 0, POLICY_BACKOFF, 256, 0, 0},
 	{POLICY_ADAPTIVE, PATIENT, RTM_CONFLICT, 0, POLICY_BACKOFF, 512, 0, 0},
 	{POLICY_ADAPTIVE, PATIENT, RTM_CONFLICT, 1, POLICY_BACKOFF, 1024, 0, 0},
-	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 20, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_FIXED, REAL, RTM_CONFLICT, 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_FIXED, REAL, RTM_CONFLICT, 1, POLICY_BACKOFF, 16, 0, 0},
 	{POLICY_FIXED, REAL, RTM_CAPACITY, 1, POLICY_FALLBACK, 0, 1, 0},
@@ -166,15 +156,15 @@ static void reaction_of_each_policy(void **state)
 		const struct reaction *r = &reactions[i];
 		struct policy_config config = config_of(r->name);
 		struct policy_lock lock = {0};
-		struct policy_try try = {.arm = r->arm};
+		struct policy_attempts try = {.arm = r->arm};
 		struct policy_verdict v = {0};
 
 		for (unsigned int n = 0; n <= r->nr; n++)
 			v = aborted(&config, &lock, &try, r->status);
-		if (v.action != r->action || v.spins != r->spins || try.unelidable != r->unelidable ||
+		if (v.action != r->action || v.spins != r->spins || try.persistent != r->persistent ||
 		    lock.skip != r->skip || try.attempts != r->nr + 1)
 			fail_msg("row %u: action %d spins %u hopeless %d skip %u", i, v.action,
-				 v.spins, try.unelidable, lock.skip);
+				 v.spins, try.persistent, lock.skip);
 	}
 }
 
@@ -182,7 +172,7 @@ static void budgets_are_apart(void **state)
 {
 	struct policy_config config = config_of(POLICY_FIXED);
 	struct policy_lock lock = {0};
-	struct policy_try try = {0};
+	struct policy_attempts try = {0};
 
 	/* A conflict does not use up the tries for a held lock, and the reverse. */
 	for (int i = 0; i < 5; i++) {
@@ -204,7 +194,7 @@ static void the_lock_was_locked(void **state)
 	struct policy_config config = config_of(POLICY_ADAPTIVE);
 
 	for (int others = 0; others < 4; others++) {
-		struct policy_try try = {.arm = KEEN};
+		struct policy_attempts try = {.arm = KEEN};
 		struct policy_lock lock = {0};
 		int held = 0, used = others;
 
@@ -220,7 +210,7 @@ static void the_lock_was_locked(void **state)
 		}
 		assert_int_equal(held, others ? 2 + 5 - others : 64 + 5);
 		assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
-		assert_false(try.unelidable);
+		assert_false(try.persistent);
 	}
 }
 
@@ -228,11 +218,11 @@ static void chance_is_one_attempt_more(void **state)
 {
 	struct policy_config config = config_of(POLICY_ADAPTIVE);
 	struct policy_lock lock = {0};
-	struct policy_try try = {.arm = LEAN, .again = true};
+	struct policy_attempts try = {.arm = LEAN, .again = true};
 
 	assert_int_equal(aborted(&config, &lock, &try, 0).action, POLICY_WAIT);
 	assert_int_equal(aborted(&config, &lock, &try, 0).action, POLICY_FALLBACK);
-	assert_true(try.unelidable);
+	assert_true(try.persistent);
 }
 
 static void no_budget_is_one_attempt(void **state)
@@ -243,7 +233,7 @@ static void no_budget_is_one_attempt(void **state)
 
 	config.budget = (struct policy_budget){0};
 	for (unsigned int i = 0; i < ARRAY_SIZE(statuses); i++) {
-		struct policy_try try = {0};
+		struct policy_attempts try = {0};
 
 		assert_int_equal(aborted(&config, &lock, &try, statuses[i]).action,
 				 POLICY_FALLBACK);
@@ -254,7 +244,7 @@ static void backoff_doubles_to_a_bound(void **state)
 {
 	struct policy_config config = config_of(POLICY_FIXED);
 	struct policy_lock lock = {0};
-	struct policy_try try = {0};
+	struct policy_attempts try = {0};
 	uint32_t last = 0;
 
 	config.budget.conflict = 1001;
@@ -284,12 +274,12 @@ static void enter_counts_the_pause_down(void **state)
 	assert_int_equal(lock.skip, 0);
 }
 
-static const struct policy_try plain_failure = {.attempts = 6, .conflict = 6};
-static const struct policy_try unelidable_failure = {.attempts = 3, .other = 3, .unelidable = 1};
+static const struct policy_attempts plain_failure = {.attempts = 6, .conflict = 6};
+static const struct policy_attempts persistent_failure = {.attempts = 3, .other = 3, .persistent = 1};
 
 /* Acquisitions that fail until the lock is paused. */
 static unsigned int fail_until_paused(const struct policy_config *config, struct policy_lock *lock,
-				      struct policy_window *window, const struct policy_try *try)
+				      struct policy_window *window, const struct policy_attempts *try)
 {
 	unsigned int n = 1;
 
@@ -298,13 +288,13 @@ static unsigned int fail_until_paused(const struct policy_config *config, struct
 	return n;
 }
 
-static void unelidable_aborts_pause_sooner(void **state)
+static void persistent_aborts_pause_sooner(void **state)
 {
 	struct policy_config config = config_of(POLICY_HPCA);
 	struct policy_lock lock = {0};
 	struct policy_window window = {0};
 
-	assert_int_equal(fail_until_paused(&config, &lock, &window, &unelidable_failure), 4);
+	assert_int_equal(fail_until_paused(&config, &lock, &window, &persistent_failure), 4);
 }
 
 static void hpca_does_not_double(void **state)
@@ -385,7 +375,7 @@ static void the_others_never_pause(void **state)
 		struct policy_window window = {0};
 
 		for (int n = 0; n < 10000; n++)
-			assert_false(policy_hpca_done(&config, &lock, &window, &unelidable_failure, false));
+			assert_false(policy_hpca_done(&config, &lock, &window, &persistent_failure, false));
 		assert_int_equal(lock.skip, 0);
 	}
 }
@@ -417,60 +407,9 @@ static void arms_follow_the_budget(void **state)
 	assert_memory_equal(&config.arms[KEEN], &config.budget, sizeof(config.budget));
 	assert_int_equal(config.arms[REAL].conflict, 0);
 	assert_int_equal(config.arms[LEAN].conflict, 1);
-	assert_int_equal(config.arms[QUEUE].queue, POLICY_QUEUE_ABORTED);
-	assert_int_equal(config.arms[KEEN].queue, POLICY_QUEUE_NOBODY);
 }
 
-/* Whose turn it is in every microsecond, and whether the waits end where a turn begins. */
-static void check_turns(const uint32_t *nr, const uint32_t *share)
-{
-	struct policy_sockets sockets = policy_sockets_share(nr);
-	uint32_t mine[POLICY_SOCKETS] = {0};
-
-	for (uint64_t now = 7 * (uint64_t)LEARN_SOCKETS_PERIOD; now < 9 * (uint64_t)LEARN_SOCKETS_PERIOD; now += 1024)
-		for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
-			uint32_t wait = policy_socket_wait(&sockets, i, now);
-
-			assert_true(wait < LEARN_SOCKETS_PERIOD);
-			assert_int_equal(policy_socket_wait(&sockets, i, now + wait), 0);
-			assert_false(wait && !policy_socket_wait(&sockets, i, now + wait - 1));
-			mine[i] += !wait;
-		}
-	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-		assert_in_range(mine[i], share[i] * 2 * LEARN_SOCKETS_PERIOD / 1024 / 100 - 2,
-				share[i] * 2 * LEARN_SOCKETS_PERIOD / 1024 / 100 + 2);
-}
-
-static void sockets_take_turns(void **state)
-{
-	/* Threads, and the share of the time in which they may go on, per cent. */
-	static const uint32_t table[][2][POLICY_SOCKETS] = {
-		{{8, 8}, {50, 50, 100, 100}},
-		{{15, 1}, {94, 6, 100, 100}},
-		{{0, 3, 0, 1}, {100, 75, 100, 25}},
-		{{1, 1, 1, 1}, {25, 25, 25, 25}},
-		{{0xffffffffu, 0xffffffffu}, {50, 50, 100, 100}},
-		/* Alone, or not known at all: nobody waits. */
-		{{16}, {100, 100, 100, 100}},
-		{{0, 16}, {100, 100, 100, 100}},
-		{{0}, {100, 100, 100, 100}},
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++)
-		check_turns(table[i][0], table[i][1]);
-}
-
-/* Turns change while they are read: no wait is longer, whatever is found. */
-static void torn_turns_do_no_harm(void **state)
-{
-	struct policy_sockets sockets = {.ends = {900, 100, 1024, 0}};
-
-	for (uint64_t now = 0; now < LEARN_SOCKETS_PERIOD; now += 100)
-		for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-			assert_true(policy_socket_wait(&sockets, i, now) < LEARN_SOCKETS_PERIOD);
-}
-
-/* What section/again.c does by itself is what policy_abort() says. */
+/* What section/retry.c does by itself is what policy_abort() says. */
 static void conflicts_are_answered_at_once_as_the_policy_says(void **state)
 {
 	for (uint32_t name = 0; name < POLICY_NR; name++) {
@@ -484,7 +423,7 @@ static void conflicts_are_answered_at_once_as_the_policy_says(void **state)
 		assert_int_equal(arms, 1u << POLICY_ARM_keen | 1u << POLICY_ARM_lean |
 					       1u << POLICY_ARM_probe);
 		for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++) {
-			struct policy_try try = {.arm = arm};
+			struct policy_attempts try = {.arm = arm};
 			struct policy_lock lock = {0};
 
 			if (!(arms >> arm & 1))
@@ -520,7 +459,7 @@ int main(void)
 		cmocka_unit_test(no_budget_is_one_attempt),
 		cmocka_unit_test(backoff_doubles_to_a_bound),
 		cmocka_unit_test(enter_counts_the_pause_down),
-		cmocka_unit_test(unelidable_aborts_pause_sooner),
+		cmocka_unit_test(persistent_aborts_pause_sooner),
 		cmocka_unit_test(conflicts_are_answered_at_once_as_the_policy_says),
 		cmocka_unit_test(hpca_does_not_double),
 		cmocka_unit_test(a_lock_is_paused_once),
@@ -529,8 +468,6 @@ int main(void)
 		cmocka_unit_test(the_others_never_pause),
 		cmocka_unit_test(hpca_costs_what_it_says),
 		cmocka_unit_test(arms_follow_the_budget),
-		cmocka_unit_test(sockets_take_turns),
-		cmocka_unit_test(torn_turns_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void two_commits_give_hope(void **state)
 	struct world w;
 
 	begin(&w, 1, 1, 0);
-	w.class.sites[0].arm = KEEN;
+	w.class.arm = KEEN;
 	learn_unelidable(&w.class, 0, w.now);
 	w.now += MS;
 	assert_true(learn_probe(&w.class, 0, w.now));
@@ -84,10 +84,10 @@ static void without_hope_it_is_not_asked(void **state)
 		set(&w, 1, 1, 0.1, 0.1);
 		learn_unelidable(&w.class, 1, w.now);
 		for (int i = 0; i < 500; i++) {
-			epoch(&w);
+			trial(&w);
 			assert_int_equal(learn_arm(&w.class, 1), REAL);
 		}
-		check(&w, seed, w.class.sites[0].arm != REAL);
+		check(&w, seed, w.class.arm != REAL);
 		check(&w, seed, w.done > 0.95 * w.best);
 	}
 }
@@ -108,7 +108,7 @@ static void few_that_are_elided_are_enough(void **state)
 		assert_int_equal(learn_elided(table[i].commits, table[i].fallbacks), table[i].elided);
 }
 
-/* A rotation begins anew with a site that was elided, not with one where locking is the best. */
+/* A round begins anew with a site that was elided, not with one where locking is the best. */
 static void a_usual_site_begins_the_rotation_anew(void **state)
 {
 	static const uint8_t arms[] = {KEEN, REAL};
@@ -116,12 +116,12 @@ static void a_usual_site_begins_the_rotation_anew(void **state)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(arms); i++) {
 		begin(&w, 1, 1, 0);
-		w.class.sites[0].arm = arms[i];
-		w.class.asked = 5;
+		w.class.arm = arms[i];
+		w.class.asked = 3;
 		learn_unelidable(&w.class, 0, w.now);
 		learn_probed(&w.class, 0, LEARN_PASSED, w.now);
 		assert_true(learn_probed(&w.class, 0, LEARN_PASSED, w.now));
-		assert_int_equal(w.class.asked, arms[i] == REAL ? 5 : 0);
+		assert_int_equal(w.class.asked, arms[i] == REAL ? 3 : 0);
 	}
 }
 

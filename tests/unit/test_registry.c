@@ -379,7 +379,7 @@ static void again(void)
 
 	check(!renewed(heap, MUTEX, SITE_A, false));
 	class_index = elide_registry_add(heap, MUTEX, SITE_A, true, false);
-	/* The call is remembered where the class is found without a slow path. */
+	/* The call is remembered where the class is found without a global-lock path. */
 	check(elide_registry_add_known(heap, MUTEX, SITE_A, true, false) == class_index);
 	for (int i = 0; i < 10; i++) {
 		check(renewed(heap, MUTEX, SITE_A, false));

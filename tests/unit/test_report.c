@@ -9,7 +9,7 @@
 #include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/model/advice.h"
-#include "../../tools/model/apart.h"
+#include "../../tools/model/unique-names.h"
 #include "../../tools/model/attribute.h"
 #include "../../tools/base/exit.h"
 #include "../../tools/print/json-report.h"
@@ -387,7 +387,7 @@ static void names_differ(void **state)
 			strcpy(l.report.lines[j].short_lock, "init _M_run");
 			strcpy(l.report.lines[j].short_site, "_M_run");
 		}
-		assert_int_equal(names_apart(&l.report), 0);
+		assert_int_equal(names_make_unique(&l.report), 0);
 		for (size_t j = 0; j < l.report.nr_built; j++)
 			for (size_t k = 0; k < j; k++) {
 				const struct line *a = &l.report.lines[j], *b = &l.report.lines[k];

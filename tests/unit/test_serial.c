@@ -49,7 +49,7 @@ static const struct {
 	  1 },
 	{ "a version of another item", "nobody wrote", { COMMITTED(1, 4), COMMITTED(5, 6) }, 2,
 	  { W(0, X, V(0, 1), 0), R(1, Y, V(0, 1)) }, 2 },
-	{ "information flows in a circle", "cycle", { COMMITTED(1, 4), COMMITTED(2, 5) }, 2,
+	{ "information flows in a cycle", "cycle", { COMMITTED(1, 4), COMMITTED(2, 5) }, 2,
 	  { W(0, X, V(0, 1), 0), R(0, Y, V(1, 1)), W(1, Y, V(1, 1), 0), R(1, X, V(0, 1)) }, 4 },
 	{ "a read that is not repeated", "cycle", { COMMITTED(1, 6), COMMITTED(2, 4) }, 2,
 	  { R(0, X, 0), W(1, X, V(1, 1), 0), R(0, X, V(1, 1)) }, 3 },

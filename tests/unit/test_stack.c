@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_stack.c - the stack of a lock call, on the thread's stack and from that of the slow paths. */
+/* test_stack.c - the stack of a lock call, on the thread's stack and from that of the global-lock paths. */
 #include "../../lib/evidence/stack.h"
 #include "evidence-world.h"
 
@@ -29,7 +29,7 @@ static void stacks_begin_at_the_call(void **state)
 	assert_int_equal(stack.frames[0], 0x900);
 }
 
-/* The same from a slow path, which runs on another stack. */
+/* The same from a global-lock path, which runs on another stack. */
 struct walk {
 	const void *site;
 	const char *stack;
@@ -37,7 +37,7 @@ struct walk {
 	unsigned int nr;
 };
 
-static void walk_slow(void *arg)
+static void walk_global(void *arg)
 {
 	struct walk *w = arg;
 
@@ -48,7 +48,7 @@ static void walk_slow(void *arg)
 static void __noinline lock_slowly(struct walk *w)
 {
 	w->site = __builtin_return_address(0);
-	assert_true(elide_slow_run(walk_slow, w));
+	assert_true(elide_global_run(walk_global, w));
 }
 
 static int __noinline outer_slowly(struct walk *w)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_stacks.c - circles of threads that wait for each other, and why a process cannot be traced. */
+/* test_stacks.c - cycles of threads that wait for each other, and why a process cannot be traced. */
 #include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/live/process.h"
@@ -8,27 +8,27 @@
 #define MAX_EDGES 8
 
 /* Threads 0 to nr - 1; edge i is from waiter to holder; of a waiter that is timed -1 - waiter. */
-static const struct circles {
+static const struct cycles {
 	const char *name;
 	uint32_t nr;
 	int edges[MAX_EDGES][2];
 	int nr_edges;
 	size_t sizes[MAX_EDGES];
-	size_t nr_circles;
-} circles[] = {
+	size_t nr_cycles;
+} cycles[] = {
 	{"nobody waits", 3, {{0}}, 0, {0}, 0},
 	{"a chain", 3, {{0, 1}, {1, 2}}, 2, {0}, 0},
 	{"itself", 1, {{0, 0}}, 1, {1}, 1},
 	{"two", 2, {{0, 1}, {1, 0}}, 2, {2}, 1},
 	{"three and one that waits for them", 4, {{0, 1}, {1, 2}, {2, 3}, {3, 1}}, 4, {3}, 1},
-	{"two circles", 4, {{0, 1}, {1, 0}, {2, 3}, {3, 2}}, 4, {2, 2}, 2},
+	{"two cycles", 4, {{0, 1}, {1, 0}, {2, 3}, {3, 2}}, 4, {2, 2}, 2},
 	{"a limited time breaks it", 2, {{0, 1}, {-2, 0}}, 2, {0}, 0},
 	{"a writer behind two readers, one of which waits", 3, {{0, 1}, {0, 2}, {2, 0}}, 3, {2}, 1},
 	{"both readers wait", 3, {{0, 1}, {0, 2}, {1, 0}, {2, 0}}, 4, {2, 2}, 2},
 	{"two ways to one thread", 4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, 4, {0}, 0},
 };
 
-static void check_circle(const struct stacks *s, const struct stacks_circle *c)
+static void check_cycle(const struct stacks *s, const struct stacks_cycle *c)
 {
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct stacks_thread *t = &s->threads[c->threads[i]];
@@ -40,10 +40,10 @@ static void check_circle(const struct stacks *s, const struct stacks_circle *c)
 	}
 }
 
-static void finds_circles(void **state)
+static void finds_cycles(void **state)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(circles); i++) {
-		const struct circles *c = &circles[i];
+	for (size_t i = 0; i < ARRAY_SIZE(cycles); i++) {
+		const struct cycles *c = &cycles[i];
 		struct stacks s = {.nr = c->nr, .threads = calloc(c->nr, sizeof(*s.threads))};
 
 		for (int e = 0; e < c->nr_edges; e++) {
@@ -53,12 +53,12 @@ static void finds_circles(void **state)
 			t->timed |= from < 0;
 			assert_int_equal(stacks_add_holder(t, c->edges[e][1]), 0);
 		}
-		assert_int_equal(stacks_find_circles(&s), 0);
-		if (s.nr_circles != c->nr_circles)
-			fail_msg("%s: %zu circles", c->name, s.nr_circles);
-		for (size_t n = 0; n < s.nr_circles; n++) {
-			assert_int_equal(s.circles[n].nr, c->sizes[n]);
-			check_circle(&s, &s.circles[n]);
+		assert_int_equal(stacks_find_cycles(&s), 0);
+		if (s.nr_cycles != c->nr_cycles)
+			fail_msg("%s: %zu cycles", c->name, s.nr_cycles);
+		for (size_t n = 0; n < s.nr_cycles; n++) {
+			assert_int_equal(s.cycles[n].nr, c->sizes[n]);
+			check_cycle(&s, &s.cycles[n]);
 		}
 		stacks_free(&s);
 	}
@@ -138,7 +138,7 @@ static void refusals_name_the_cause(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_circles),
+		cmocka_unit_test(finds_cycles),
 		cmocka_unit_test(holds_once),
 		cmocka_unit_test(denials_name_the_cause),
 		cmocka_unit_test(refusals_name_the_cause),

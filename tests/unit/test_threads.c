@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_threads.c - blocks of threads that begin and end, beside slow paths and at once. Threads
+ * test_threads.c - blocks of threads that begin and end, beside global-lock paths and at once. Threads
  * beyond MAX_THREADS: they pass through, seldom ask for a block, and get one when a thread has
  * ended. Locks beyond MAX_LOCKS: they are counted by their sites.
  */
@@ -306,7 +306,7 @@ static unsigned int fill_table(void)
 	return nr;
 }
 
-/* All locks beyond the bound have one call at each site, which is found without a slow path. */
+/* All locks beyond the bound have one call at each site, which is found without a global-lock path. */
 static void *locks_beyond(void *unused)
 {
 	unsigned int nr = fill_table();
@@ -321,7 +321,7 @@ static void *locks_beyond(void *unused)
 		if (elide_call_get(many[nr + i % 100], site, ELIDE_KIND_MUTEX) != call)
 			return "a lock beyond the bound has another call";
 	if (*dropped - before > 100)
-		return "each acquisition of a lock beyond the bound is a slow path";
+		return "each acquisition of a lock beyond the bound is a global-lock path";
 	if (elide_call_get(many[nr], other_site, ELIDE_KIND_MUTEX) == call)
 		return "two sites have one call";
 	if (is_beyond(elide_call_get(many[0], other_site, ELIDE_KIND_MUTEX)))
@@ -360,9 +360,9 @@ static void room_again(void **state)
 /* What stands for a block where there is none is as aligned as one: instrumented builds check that. */
 static void *has_no_block(void *unused)
 {
-	bool aligned = !((uintptr_t)elide_self_quick % _Alignof(struct elide_thread));
+	bool aligned = !((uintptr_t)elide_self_fast % _Alignof(struct elide_thread));
 
-	return (void *)(uintptr_t)(!elide_self && elide_self_quick && aligned);
+	return (void *)(uintptr_t)(!elide_self && elide_self_fast && aligned);
 }
 
 static void no_block_is_aligned(void **state)
@@ -384,7 +384,7 @@ static void make_known(void)
 		assert_non_null(elide_call_get(lock, &known[i], ELIDE_KIND_MUTEX));
 }
 
-/* Another thread is in a slow path for that long at most, in units of 1 ms. */
+/* Another thread is in a global-lock path for that long at most, in units of 1 ms. */
 #define PATIENCE 20000
 
 static bool entered, may_leave, left_in_time;
@@ -398,13 +398,13 @@ static void stays(void *unused)
 	}
 }
 
-static void *stays_in_slow_path(void *unused)
+static void *stays_in_global_path(void *unused)
 {
-	return (void *)(uintptr_t)elide_slow_run(stays, NULL);
+	return (void *)(uintptr_t)elide_global_run(stays, NULL);
 }
 
 /*
- * The thread begins, too, while another one is in a slow path: there is a block that no thread
+ * The thread begins, too, while another one is in a global-lock path: there is a block that no thread
  * has.
  */
 static void *makes_known_calls(void *unused)
@@ -414,7 +414,7 @@ static void *makes_known_calls(void *unused)
 	void *ran;
 
 	entered = may_leave = left_in_time = false;
-	if (pthread_create(&other, NULL, stays_in_slow_path, NULL))
+	if (pthread_create(&other, NULL, stays_in_global_path, NULL))
 		return NULL;
 	while (!__atomic_load_n(&entered, __ATOMIC_ACQUIRE))
 		usleep(1000);
@@ -426,7 +426,7 @@ static void *makes_known_calls(void *unused)
 	return (void *)(uintptr_t)(call && ran && left_in_time);
 }
 
-/* A call that another thread has made, and the begin of a thread, wait for no slow path. */
+/* A call that another thread has made, and the begin of a thread, wait for no global-lock path. */
 static void known_call_waits_not(void **state)
 {
 	make_known();

@@ -38,8 +38,8 @@ static void do_nothing(void *unused)
 }
 
 /*
- * A thread that has waited holds the lock by now: it waits for no slow path of another thread, which may
- * have no processor while others wait awake for that lock. The next wait has the weight of both.
+ * A thread that has waited holds the lock by now: it waits for no global-lock path of another thread, which
+ * may have no processor while others wait awake for that lock. The next wait has the weight of both.
  */
 static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 {
@@ -57,7 +57,7 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, slow_path, &barrier), 0);
 	pthread_barrier_wait(&barrier);
-	assert_false(elide_slow_try_run(do_nothing, NULL));
+	assert_false(elide_global_try_run(do_nothing, NULL));
 	elide_moment(t, row, ELIDE_MOMENT_WAIT, 1000, period);
 	pthread_barrier_wait(&barrier);
 	assert_int_equal(pthread_join(thread, &entered), 0);
@@ -69,7 +69,7 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 	assert_int_equal(moment.time, 2000);
 	assert_int_equal(moment.cycles, period);
 	assert_int_equal(moment.weight, 2 * period);
-	assert_true(elide_slow_try_run(do_nothing, NULL));
+	assert_true(elide_global_try_run(do_nothing, NULL));
 }
 
 static void decisions_are_in_the_timeline(void **state)

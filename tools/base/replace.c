@@ -21,7 +21,7 @@
 static int say_failure(const struct replacement *r, int err)
 {
 	if (err == -EEXIST)
-		say("%s is there and is no %s: it is left as it is", r->path, r->kind);
+		say("%s exists but is not a %s: it is left as it is", r->path, r->kind);
 	else if (err == -ELOOP)
 		say("%s is a symbolic link: it is left as it is", r->path);
 	else

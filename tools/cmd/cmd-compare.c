@@ -198,7 +198,7 @@ static int finish(struct comparing *c)
 	for (size_t i = 0; i < nr; i++)
 		say("failed: %s", failed[i]->text);
 	if (c->result.exits_differ)
-		say("failed: the program ends otherwise when it is elided");
+		say("failed: the program has another exit status when it is elided");
 	code = nr || c->result.exits_differ ? EXIT_CONDITION : 0;
 	free(failed);
 	return code;

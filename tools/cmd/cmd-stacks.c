@@ -40,7 +40,7 @@ static int show(long pid, bool json)
 	if (capture(pid, &stacks, warn, why)) {
 		say("stacks: process %ld %s", pid, why);
 	} else {
-		code = stacks.nr_circles ? EXIT_CONDITION : 0;
+		code = stacks.nr_cycles ? EXIT_CONDITION : 0;
 		if (!json)
 			stacks_print(&stacks, stdout);
 		else if (stacks_print_json(&stacks, stdout))

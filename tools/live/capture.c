@@ -246,7 +246,7 @@ static int fill_threads(struct work *w)
 }
 
 /*
- * From the objects to the circles; the process was not refused. *@unwinds_not: set to what is wrong
+ * From the objects to the cycles; the process was not refused. *@unwinds_not: set to what is wrong
  * with the unwinder, where that is the fault.
  */
 static int take(struct work *w, const struct elide_inspect *inspect,
@@ -276,7 +276,7 @@ static int take(struct work *w, const struct elide_inspect *inspect,
 	if (!s->symbols)
 		return -ENOMEM;
 	err = fill_threads(w);
-	return err ? err : stacks_find_circles(s);
+	return err ? err : stacks_find_cycles(s);
 }
 
 static void explain(const struct process *p, int err, char *why)

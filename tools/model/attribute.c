@@ -223,12 +223,18 @@ int line_is_quiet(const struct report *r, const struct line *l)
 /* No verdict is given on fewer attempts than this. Chosen. */
 #define EVIDENCE_ATTEMPTS 64
 
-/* Numbers of the arms: "real" locks, all others elide. */
+/* Numbers of the arms. */
 enum {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) ARM_##id,
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, help) ARM_##id,
 #include "../../lib/arms.def"
 #undef ELIDE_ARM
 };
+
+/* All arms but "real" and "restrict" elide. */
+static int locks(unsigned int arm)
+{
+	return arm == ARM_real || arm == ARM_restrict;
+}
 
 int event_is_unelidable(const struct elide_event *e)
 {
@@ -238,8 +244,7 @@ int event_is_unelidable(const struct elide_event *e)
 static int is_about(const struct elide_event *e, const struct line *l)
 {
 	return e->pairs && !e->lock && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
-	       (!e->site || (l->nr_sites == 1 && e->site == l->sum.site)) &&
-	       (e->arm == ARM_real) != (e->before == ARM_real);
+	       locks(e->arm) != locks(e->before);
 }
 
 struct measured line_measured(const struct report *r, const struct line *l)
@@ -255,7 +260,7 @@ struct measured line_measured(const struct report *r, const struct line *l)
 	}
 	if (!last)
 		return m;
-	m.gain = exp((last->arm == ARM_real ? -last->ratio : last->ratio) / 1000.0) - 1;
+	m.gain = exp((locks(last->arm) ? -last->ratio : last->ratio) / 1000.0) - 1;
 	m.confidence = last->confidence / 1000.0;
 	m.pairs = last->pairs;
 	return m;

@@ -89,7 +89,7 @@ int class_is_quiet(const struct report *r, uint32_t class_index);
 /** line_is_quiet() - does nothing contend for any of the locks of a row? */
 int line_is_quiet(const struct report *r, const struct line *l);
 
-/** line_held_percent() - as line_held(), of all call sites of the class; -1 unknown. */
+/** line_held_percent() - estimate, by samples, of the part of the run that the locks of the class are held; -1 unknown. */
 double line_held_percent(const struct report *r, const struct line *l);
 
 /** line_has_one_thread() - is each lock of the class used by one thread only? */

@@ -4,7 +4,7 @@
  *
  * Every object gets one place in the merged file: that which it has in the first file, if nothing
  * else is there. Addresses in objects are moved to it, others stay as they are.
- * Must never merge what is not of one object, at one place in it.
+ * Must merge only what has the same object and the same offset in it.
  */
 #include <errno.h>
 #include <stdbool.h>

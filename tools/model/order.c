@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * order.c - circles of locks, named.
+ * order.c - cycles of locks, named.
  *
- * Must never say more than the data file: whether a circle can deadlock is
+ * Must never say more than the data file: whether a cycle can deadlock is
  * for the reader to judge.
  */
 #include <errno.h>

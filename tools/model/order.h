@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * order.h - circles of locks, named.
+ * order.h - cycles of locks, named.
  *
  * Must never say more than the data file.
  */
@@ -9,7 +9,7 @@
 
 #include "report.h"
 
-/** order_build() - name the circles of locks. Return: 0 or -ENOMEM. */
+/** order_build() - name the cycles of locks. Return: 0 or -ENOMEM. */
 int order_build(struct report *r);
 
 /** order_free() - release what order_build() took. */

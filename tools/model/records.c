@@ -53,7 +53,7 @@ static int check_misuse(const struct elide_misuse *m, char *what, size_t size)
 static int check_order(const struct elide_order *o, char *what, size_t size)
 {
 	if (o->nr_edges < 2 || o->nr_edges > ELIDE_ORDER_EDGES) {
-		snprintf(what, size, "circle of %u locks", o->nr_edges);
+		snprintf(what, size, "cycle of %u locks", o->nr_edges);
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < o->nr_edges; i++) {

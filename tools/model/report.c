@@ -15,7 +15,7 @@
 #include "../base/messages.h"
 #include "../base/sort.h"
 #include "../names/names.h"
-#include "apart.h"
+#include "unique-names.h"
 #include "attribute.h"
 #include "blocker.h"
 #include "callers.h"
@@ -240,7 +240,7 @@ static int build_lines(struct report *r, struct reading *reading, const char *so
 	for (size_t i = 0; !rc && i < r->nr_built; i++)
 		callers_name(r, &r->lines[i]);
 	if (!rc)
-		rc = names_apart(r);
+		rc = names_make_unique(r);
 free_ranks:
 	free(ranks);
 	free(worst);

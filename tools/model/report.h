@@ -111,7 +111,7 @@ struct misuse_line {
 	struct place lock;
 };
 
-/* An edge of a circle of locks, named: a thread held one lock when it acquired the next. */
+/* An edge of a cycle of locks, named: a thread held one lock when it acquired the next. */
 struct order_edge {
 	char *lock;
 	char *class;
@@ -119,7 +119,7 @@ struct order_edge {
 	struct place next;
 };
 
-/* A circle of locks, named. */
+/* A cycle of locks, named. */
 struct order_line {
 	const struct elide_order *record;
 	struct order_edge edges[ELIDE_ORDER_EDGES];

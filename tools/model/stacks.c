@@ -6,12 +6,12 @@
 
 #include "stacks.h"
 
-/* @place of a thread while circles are searched, if it is not its place on the path. */
+/* @place of a thread while cycles are searched, if it is not its place on the path. */
 #define UNSEEN (~0u)
-#define DONE   (~0u - 1) /* it is on no circle that is not known yet */
+#define DONE   (~0u - 1) /* it is on no cycle that is not known yet */
 
 /**
- * struct search - the search for circles, depth first.
+ * struct search - the search for cycles, depth first.
  * @path:  threads by index, each of which waits for the next; @nr
  * @place: of each thread
  */
@@ -22,23 +22,23 @@ struct search {
 	uint32_t *place;
 };
 
-/* The threads of the path from place @first on are a circle. */
-static int add_circle(struct search *search, uint32_t first)
+/* The threads of the path from place @first on are a cycle. */
+static int add_cycle(struct search *search, uint32_t first)
 {
 	struct stacks *s = search->s;
-	struct stacks_circle *circles =
-		reallocarray(s->circles, s->nr_circles + 1, sizeof(*circles));
+	struct stacks_cycle *cycles =
+		reallocarray(s->cycles, s->nr_cycles + 1, sizeof(*cycles));
 	size_t nr = search->nr - first;
 	uint32_t *threads;
 
-	if (!circles)
+	if (!cycles)
 		return -ENOMEM;
-	s->circles = circles;
+	s->cycles = cycles;
 	threads = malloc(nr * sizeof(*threads));
 	if (!threads)
 		return -ENOMEM;
 	memcpy(threads, search->path + first, nr * sizeof(*threads));
-	s->circles[s->nr_circles++] = (struct stacks_circle){threads, nr};
+	s->cycles[s->nr_cycles++] = (struct stacks_cycle){threads, nr};
 	return 0;
 }
 
@@ -56,14 +56,14 @@ static int follow(struct search *search, uint32_t at)
 		if (place == UNSEEN)
 			err = follow(search, t->holders[i]);
 		else if (place != DONE)
-			err = add_circle(search, place);
+			err = add_cycle(search, place);
 	}
 	search->nr--;
 	search->place[at] = DONE;
 	return err;
 }
 
-int stacks_find_circles(struct stacks *s)
+int stacks_find_cycles(struct stacks *s)
 {
 	struct search search = {
 		.s = s,
@@ -124,9 +124,9 @@ void stacks_free(struct stacks *s)
 		free(s->threads[i].holders);
 		free(s->threads[i].held);
 	}
-	for (size_t i = 0; i < s->nr_circles; i++)
-		free(s->circles[i].threads);
-	free(s->circles);
+	for (size_t i = 0; i < s->nr_cycles; i++)
+		free(s->cycles[i].threads);
+	free(s->cycles);
 	if (s->symbols)
 		symbolizer_free(s->symbols);
 	free(s->threads);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacks.h - what the threads of a process wait for and hold at one moment, and circles of them.
+ * stacks.h - what the threads of a process wait for and hold at one moment, and cycles of them.
  *
  * Must never read anything of a process: see live/capture.h.
  */
@@ -88,9 +88,9 @@ struct stacks_thread {
 };
 
 /**
- * struct stacks_circle - threads by index, each of which waits for the next, the last for the first.
+ * struct stacks_cycle - threads by index, each of which waits for the next, the last for the first.
  */
-struct stacks_circle {
+struct stacks_cycle {
 	uint32_t *threads;
 	size_t nr;
 };
@@ -105,7 +105,7 @@ struct stacks_circle {
  * @modules: its objects
  * @symbols: resolver of its addresses
  * @classes: classes of its data file
- * @circles: @nr_circles of threads that wait for each other, and so for ever
+ * @cycles: @nr_cycles of threads that wait for each other, and so for ever
  */
 struct stacks {
 	long pid;
@@ -119,19 +119,19 @@ struct stacks {
 	struct symbolizer *symbols;
 	struct elide_class *classes;
 	size_t nr_classes;
-	struct stacks_circle *circles;
-	size_t nr_circles;
+	struct stacks_cycle *cycles;
+	size_t nr_cycles;
 };
 
 /**
- * stacks_find_circles() - fill @circles: threads that wait for each other, and so for ever.
+ * stacks_find_cycles() - fill @cycles: threads that wait for each other, and so for ever.
  *
- * A thread that waits for a limited time breaks a circle. One that waits for several holders, which is
- * a writer behind readers, needs them all, so a circle through one of them is enough.
+ * A thread that waits for a limited time breaks a cycle. One that waits for several holders, which is
+ * a writer behind readers, needs them all, so a cycle through one of them is enough.
  *
  * Return: 0 or -ENOMEM.
  */
-int stacks_find_circles(struct stacks *s);
+int stacks_find_cycles(struct stacks *s);
 
 /** stacks_add_holder() - thread @t waits for @holder. Return: 0 or -ENOMEM. */
 int stacks_add_holder(struct stacks_thread *t, uint32_t holder);

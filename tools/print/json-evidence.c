@@ -245,7 +245,7 @@ void json_evidence(const struct report *r, const struct line *l, json_t *row)
 }
 
 static const char *const arm_names[] = {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) #id,
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, help) #id,
 #include "../../lib/arms.def"
 #undef ELIDE_ARM
 };

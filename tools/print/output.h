@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * output.h - the formats of elide report: one file output-*.c and one line in output.c each.
+ * output.h - the formats of elide report. A new one is a file output-*.c, its declaration here, a line in
+ * output.c, what elide-report(1) says, and tests/tools/expected.
  *
  * Must never decide what the files of a report are.
  */

@@ -133,7 +133,7 @@ static json_t *thread_json(const struct stacks *s, const struct stacks_thread *t
 	return o;
 }
 
-static json_t *circle_json(const struct stacks *s, const struct stacks_circle *c)
+static json_t *cycle_json(const struct stacks *s, const struct stacks_cycle *c)
 {
 	json_t *all = json_array();
 
@@ -144,18 +144,18 @@ static json_t *circle_json(const struct stacks *s, const struct stacks_circle *c
 
 int stacks_print_json(const struct stacks *s, FILE *out)
 {
-	json_t *o = json_object(), *threads = json_array(), *circles = json_array();
+	json_t *o = json_object(), *threads = json_array(), *cycles = json_array();
 
 	for (size_t i = 0; i < s->nr; i++)
 		json_array_append_new(threads, thread_json(s, &s->threads[i]));
-	for (size_t i = 0; i < s->nr_circles; i++)
-		json_array_append_new(circles, circle_json(s, &s->circles[i]));
+	for (size_t i = 0; i < s->nr_cycles; i++)
+		json_array_append_new(cycles, cycle_json(s, &s->cycles[i]));
 	json_object_set_new(o, "schema", json_number(SCHEMA));
 	json_object_set_new(o, "pid", json_number(s->pid));
 	json_object_set_new(o, "program", json_text(s->title));
 	json_object_set_new(o, "elide", json_boolean(s->elide));
 	json_object_set_new(o, "stop_ns", json_number(s->stop_ns));
-	json_object_set_new(o, "deadlocks", circles);
+	json_object_set_new(o, "deadlocks", cycles);
 	json_object_set_new(o, "threads", threads);
 	return json_print(o, out);
 }

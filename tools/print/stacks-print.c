@@ -218,7 +218,7 @@ static void print_thread(const struct stacks *s, const struct stacks_thread *t, 
 	print_frames(s, t, out);
 }
 
-/* The innermost call of a thread that is in the program's own code, for a circle. */
+/* The innermost call of a thread that is in the program's own code, for a cycle. */
 static void print_where(const struct stacks *s, const struct stacks_thread *t, FILE *out)
 {
 	for (size_t i = 0; i < t->nr_frames; i++) {
@@ -234,7 +234,7 @@ static void print_where(const struct stacks *s, const struct stacks_thread *t, F
 	}
 }
 
-static void print_circle(const struct stacks *s, const struct stacks_circle *c, FILE *out)
+static void print_cycle(const struct stacks *s, const struct stacks_cycle *c, FILE *out)
 {
 	char words[THREAD_WORDS];
 
@@ -261,8 +261,8 @@ void stacks_print(const struct stacks *s, FILE *out)
 	print_clean(out, s->title);
 	fprintf(out, "): %zu thread%s, stopped for %s%s\n", s->nr, s->nr == 1 ? "" : "s", stop,
 		s->elide ? "" : "; without the library, so locks are known only as far as a thread waits for them");
-	for (size_t i = 0; i < s->nr_circles; i++)
-		print_circle(s, &s->circles[i], out);
+	for (size_t i = 0; i < s->nr_cycles; i++)
+		print_cycle(s, &s->cycles[i], out);
 	for (size_t i = 0; i < s->nr; i++)
 		print_thread(s, &s->threads[i], out);
 }

@@ -9,7 +9,7 @@
 
 #include "../model/stacks.h"
 
-/** stacks_print() - print all threads, circles of them first. */
+/** stacks_print() - print all threads, cycles of them first. */
 void stacks_print(const struct stacks *s, FILE *out);
 
 /**

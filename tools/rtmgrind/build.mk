@@ -69,7 +69,7 @@ $(LIBEXECDIR)/selftest: $(SELFTEST_SRC) $(wildcard tools/selftest/*.h tools/self
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) $(filter -ffile-prefix-map=%,$(CFLAGS)) \
 		$(LDFLAGS) -Wl,--build-id=sha1 -o $@ $(SELFTEST_SRC) -pthread
 
-# Where it passes, `elide run --emulate` need not run it: see tools/run/proof.h.
+# Where it passes, `elide run --emulate` need not run it: see tools/run/emulator-check.h.
 $(RTMGRIND_PASSED): $(RTMGRIND_TOOL) $(LIBEXECDIR)/selftest $(BINDIR)/elide $(LIBEXECDIR)/elide \
 		    $(LIBEXECDIR)/launch
 	$(call say,SELFTEST,$(RTMGRIND_TOOL))

@@ -86,7 +86,7 @@ Bool futex_pi_free(Addr word)
 }
 
 /* Whether the owner of a lock waits, perhaps through others, for a lock of the running thread. */
-static Bool closes_circle(UInt owner)
+static Bool closes_cycle(UInt owner)
 {
 	UInt i;
 
@@ -145,7 +145,7 @@ static enum syscall_verdict lock(VexGuestAMD64State *guest, UInt op, Addr word)
 			return wait_answer(guest, result);
 		if (wait->kind)
 			break;
-		if (closes_circle(value))
+		if (closes_cycle(value))
 			return wait_answer(guest, -(Long)VKI_EDEADLK);
 		if (deadline && deadline <= account_now())
 			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);

@@ -3,7 +3,7 @@
  * valgrind.c - is rtmgrind here, and does it work with this valgrind?
  *
  * rtmgrind is built from valgrind's static libraries, reads its internal
- * structures and needs its other files: whether all that fits, proof.c finds
+ * structures and needs its other files: whether all that fits, emulator-check.c finds
  * out. Must never run a program in it.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../base/program.h"
-#include "proof.h"
+#include "emulator-check.h"
 #include "valgrind.h"
 
 /* The first line that `valgrind --version` prints, without "valgrind-". */
@@ -68,5 +68,5 @@ int emulator_find(struct emulator *e, char *why, size_t size)
 		return -ENOENT;
 	}
 	len = snprintf(why, size, "rtmgrind does not work with this valgrind, %s: ", e->version);
-	return proof_find(e, valgrind, why + len, size - len);
+	return emulator_check(e, valgrind, why + len, size - len);
 }

@@ -27,7 +27,7 @@ struct emulator {
  * @why: @size bytes, filled with the reason in words if it cannot be used
  *
  * The first time with a valgrind that the build has not tried, it runs the emulator's self-test,
- * which takes some seconds: see proof.h.
+ * which takes some seconds: see emulator-check.h.
  *
  * Return: 0 or -errno.
  */

@@ -7,7 +7,7 @@
 #ifndef ELIDE_SELFTEST_H
 #define ELIDE_SELFTEST_H
 
-/* The latencies of the simulated machine, cycles, if costs_given: see tools/run/proof.c. */
+/* The latencies of the simulated machine, cycles, if costs_given: see tools/run/emulator-check.c. */
 extern int costs_given;
 extern long cost_l2, cost_memory, cost_dirty;
 

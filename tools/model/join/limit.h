@@ -16,7 +16,7 @@
 #define LIMIT_MOMENTS (8 * ELIDE_MAX_MOMENTS)
 
 /**
- * limit_records() - leave out samples, details, blames, misuses, decisions and circles beyond the
+ * limit_records() - leave out samples, details, blames, misuses, decisions and cycles beyond the
  * limit, those that count least first, and stacks that nothing names any more; merge moments.
  *
  * header.dropped counts what is left out, but for misuses, blames, of which the rest stands for

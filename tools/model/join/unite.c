@@ -80,7 +80,7 @@ static int compare_orders(const void *x, const void *y)
 	return memcmp(x, y, sizeof(struct elide_order));
 }
 
-/* Each circle is there once. The ids of threads mean nothing in the file of many processes. */
+/* Each cycle is there once. The ids of threads mean nothing in the file of many processes. */
 static void unite_orders(struct data_file *f)
 {
 	size_t kept = 0;

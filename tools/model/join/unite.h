@@ -22,9 +22,9 @@ int unite_end_threads(struct data_file *f);
 
 /**
  * unite_records() - sum up the ended threads of one name and the hardware counters of one name, and
- * leave each circle of locks in the file once.
+ * leave each cycle of locks in the file once.
  *
- * Thread ids of circles become 0: they mean nothing in the file of many processes.
+ * Thread ids of cycles become 0: they mean nothing in the file of many processes.
  */
 void unite_records(struct data_file *f);
 

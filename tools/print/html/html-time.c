@@ -185,7 +185,7 @@ static const struct {
 	const char *id;
 	const char *help;
 } arms[] = {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) {#id, help},
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, help) {#id, help},
 #include "../../../lib/arms.def"
 #undef ELIDE_ARM
 };

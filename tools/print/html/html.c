@@ -234,17 +234,17 @@ static void misuse(struct page *p)
 	fputs("</ul>\n", p->out);
 }
 
-static size_t nr_circles(const struct page *p)
+static size_t nr_cycles(const struct page *p)
 {
 	return list_size(p->r, "order");
 }
 
-static void circle(struct page *p, const json_t *edges)
+static void cycle(struct page *p, const json_t *edges)
 {
 	size_t i, nr = json_array_size(edges);
 	const json_t *e;
 
-	fputs("<ol class=circle>\n", p->out);
+	fputs("<ol class=cycle>\n", p->out);
 	json_array_foreach(edges, i, e) {
 		const json_t *next = json_array_get(edges, (i + 1) % nr);
 
@@ -259,7 +259,7 @@ static void circle(struct page *p, const json_t *edges)
 	fputs("</ol>\n", p->out);
 }
 
-static void circles(struct page *p)
+static void cycles(struct page *p)
 {
 	const json_t *o;
 	size_t i;
@@ -268,7 +268,7 @@ static void circles(struct page *p)
 	      "in one order everywhere; where that cannot be, take the second with a trylock and "
 	      "release the first if it fails.</p>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "order"), i, o)
-		circle(p, json_object_get(o, "edges"));
+		cycle(p, json_object_get(o, "edges"));
 }
 
 static size_t nr_counters(const struct page *p)
@@ -384,7 +384,7 @@ static const struct section {
 	{"time", "Waits and holds over the run", html_nr_lanes, html_activity},
 	{"threads", "Threads", html_nr_threads, html_threads},
 	{"misuse", "Misuse", nr_misuse, misuse},
-	{"order", "Lock order", nr_circles, circles},
+	{"order", "Lock order", nr_cycles, cycles},
 	{"causes", "Why transactions abort", html_nr_bars, html_bars},
 	{"lines", "Hottest cache lines", html_nr_lines, html_lines},
 	{"policy", "Decisions of the policy", html_nr_events, html_timeline},

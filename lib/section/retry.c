@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * again.c - the usual abort: a conflict, after which the lock is free and there is budget left.
+ * retry.c - the usual abort: a conflict, after which the lock is free and there is budget left.
  *
  * Each instruction before the next attempt is time in which others begin, and meet this one again.
  * Here it begins after about 40 instructions, and pauses as policy_abort() would say. Whatever is
@@ -21,7 +21,7 @@ static __always_inline_fn bool is_conflict(unsigned int status)
 	return (status & (RTM_EXPLICIT | RTM_CAPACITY | RTM_CONFLICT)) == RTM_CONFLICT;
 }
 
-/* Does the arm of the call, with that code, try again at once, and is nothing to be known of it? */
+/* Does the arm with that code try again at once, without evidence of its aborts being wanted? */
 static __always_inline_fn bool is_at_once(uint8_t code)
 {
 	return code < ELIDE_ARM_NOW && elide_process.at_once >> ELIDE_ARM_OF(code) & 1;
@@ -56,7 +56,7 @@ static __always_inline_fn void pause_after(struct elide_thread *t,
 		cpu_relax();
 }
 
-enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
+enum elide_outcome elide_acquire_retry(struct elide_thread *t, struct elide_call *call,
 				       const void *word, const struct elide_rule *rule,
 				       const struct elide_until *until, unsigned int status)
 {
@@ -68,7 +68,7 @@ enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call
 
 	/* Without a row or a measurement: a handler has forked, and this is the child. */
 	if (unlikely(!is_at_once(code) || !row || !adapt))
-		return elide_try_again(t, call, word, rule, until, status, 0);
+		return elide_retry(t, call, word, rule, until, status, 0);
 	budget = &elide_process.config.arms[ELIDE_ARM_OF(code)];
 	while (conflicts < budget->conflict && may_begin(t, call, word, rule, status)) {
 		test_point(aborted);
@@ -82,5 +82,5 @@ enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call
 			return ELIDE_ELIDED;
 		}
 	}
-	return elide_try_again(t, call, word, rule, until, status, conflicts);
+	return elide_retry(t, call, word, rule, until, status, conflicts);
 }

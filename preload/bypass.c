@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * aside.c - see aside.h.
+ * bypass.c - see bypass.h.
  *
  * A wrapper that only passes a call on costs two jumps: a fifth of an uncontended lock and
  * unlock, and all that the library would cost where it is switched off. The words through
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/syscalls.h"
-#include "aside.h"
+#include "bypass.h"
 #include "compiler.h"
 #include "find.h"
 #include "real.h"
@@ -174,7 +174,7 @@ static void rebind_symbols(uintptr_t base)
 	sys_mprotect((void *)first, end - first, PROT_READ);
 }
 
-void stand_aside(void)
+void bypass_wrappers(void)
 {
 	uintptr_t base = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * apart.c - short names that tell the rows of a report apart.
+ * unique-names.c - short names that tell the rows of a report apart.
  *
  * Must never change a name that tells its row apart already.
  */
@@ -13,7 +13,7 @@
 #include "../../lib/compiler.h"
 #include "../base/sort.h"
 #include "../base/text.h"
-#include "apart.h"
+#include "unique-names.h"
 
 /* A short name, and what it is short for: @id is the same for what is the same. */
 struct name {
@@ -112,7 +112,7 @@ static void all_apart(struct name *names, size_t nr)
 	}
 }
 
-int names_apart(struct report *r)
+int names_make_unique(struct report *r)
 {
 	struct name *names = reallocarray(NULL, r->nr_built + 1, sizeof(*names));
 	size_t nr = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * epoch.c - see epoch.h.
+ * trial.c - see trial.h.
  *
- * Clocks may jump, and differ between processors: an epoch whose times contradict each other is
+ * Clocks may jump, and differ between processors: a trial whose times contradict each other is
  * discarded.
  */
 #include <errno.h>
@@ -14,37 +14,22 @@
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "../state/thread-list.h"
-#include "epoch.h"
+#include "trial.h"
 #include "learned.h"
 #include "measure.h"
-#include "sockets.h"
-
-/*
- * The measured part of an epoch begins when 7 of 8 threads have reported in it, but not before
- * SETTLE_MIN ns; after SETTLE_MAX ns it begins in any case.
- */
-#define SETTLE_MIN (3 * LEARN_US)
-#define SETTLE_MAX (100 * LEARN_US)
-
-/* An epoch ends after this time, ns, even if no other thread has come as far: see in_step(). */
-#define IN_STEP_MAX (400 * LEARN_US)
-
-/* The epoch begins anew after this number of reports in a row more than LEARN_ABSURD off it. */
-#define STRAYS_MAX 16
 
 struct adapt_class *adapt_classes;
 static uint32_t nr_classes, first_hot;
 
 int adapt_start(uint32_t max_classes)
 {
-	adapt_classes = elide_reserve((max_classes + 1 + ELIDE_NR_HOT) * sizeof(*adapt_classes));
+	adapt_classes = elide_reserve((max_classes + 1 + HOT_LOCKS) * sizeof(*adapt_classes));
 	if (!adapt_classes)
 		return -ENOMEM;
 	for (int i = 0; i < LEARN_SITES; i++)
 		adapt_classes[0].arms[i] = ELIDE_ARM_LOCK;
 	nr_classes = 1;
 	first_hot = max_classes + 1;
-	adapt_sockets_start();
 	return 0;
 }
 
@@ -58,7 +43,7 @@ void adapt_forget(void)
 	for (uint32_t i = 1; i < nr_classes; i++)
 		WRITE_ONCE(adapt_classes[i].lock, 0);
 	/* A page that was never written is not written here. */
-	for (uint32_t i = 1; i <= ELIDE_NR_HOT && adapt_hotlock(i)->lock_address; i++)
+	for (uint32_t i = 1; i <= HOT_LOCKS && adapt_hotlock(i)->lock_address; i++)
 		WRITE_ONCE(adapt_hotlock(i)->lock, 0);
 }
 
@@ -71,7 +56,7 @@ struct adapt_class *adapt_class_of(uint32_t class_index)
 			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
 			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
-		adapt_classes[nr_classes].interval = LEARN_INTERVAL_FIRST;
+		adapt_classes[nr_classes].interval = FLUSH_MIN;
 		adapt_learned_class(&adapt_classes[nr_classes]);
 		/* Pairs with adapt_knows(). */
 		__atomic_store_n(&nr_classes, nr_classes + 1, __ATOMIC_RELEASE);
@@ -85,7 +70,7 @@ bool adapt_knows(uint32_t class_index, const void *site, enum elide_kind kind)
 	uint64_t key = elide_call_key(site, kind);
 	uint32_t nr;
 
-	/* Both pair with the stores in slow paths: what is counted is whole. */
+	/* Both pair with the stores in global-lock paths: what is counted is whole. */
 	if (__atomic_load_n(&nr_classes, __ATOMIC_ACQUIRE) <= class_index + 1)
 		return false;
 	nr = __atomic_load_n(&p->nr_keys, __ATOMIC_ACQUIRE);
@@ -130,24 +115,22 @@ void adapt_class_unlock(struct adapt_class *p)
 void adapt_class_publish(struct adapt_class *p)
 {
 	uint32_t nr = READ_ONCE(p->nr_keys);
-	uint8_t parks = 0, restricts = 0;
+	uint8_t dormant = 0, restricts = 0;
 
 	while (p->learn.nr_sites < nr)
 		adapt_learned_site(p, learn_site(&p->learn));
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct learn_site *s = &p->learn.sites[i];
 		uint8_t arm = learn_arm(&p->learn, i);
 
 		if (p->arms[i] != ELIDE_ARM_CODE(arm))
 			WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(arm));
-		WRITE_ONCE(p->settled[i], s->unelidable && !policy_arm_locks(s->arm) ?
-						  POLICY_ARM_real : s->arm);
+		WRITE_ONCE(p->settled[i], learn_settled(&p->learn, i));
 		if (p->learn.phase == LEARN_HOLD && policy_arm_locks(arm))
-			parks |= 1u << i;
+			dormant |= 1u << i;
 		if (arm == POLICY_ARM_restrict)
 			restricts |= 1u << i;
 	}
-	WRITE_ONCE(p->parks, parks);
+	WRITE_ONCE(p->dormant, dormant);
 	if (p->restricts != restricts)
 		WRITE_ONCE(p->restricts, restricts);
 }
@@ -188,16 +171,15 @@ static void measure_from(struct adapt_class *p, struct counted done)
 	p->aborts = done.aborts;
 }
 
-/* The next epoch begins at @now. */
+/* The next trial begins at @now. */
 static void restart(struct adapt_class *p, uint64_t now)
 {
 	WRITE_ONCE(p->start, now);
 	WRITE_ONCE(p->from, 0);
-	WRITE_ONCE(p->epoch, p->epoch + 1);
-	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
-		WRITE_ONCE(p->threads, p->reporters);
-	WRITE_ONCE(p->reporters, 0);
-	adapt_sockets_share(p);
+	WRITE_ONCE(p->trial, p->trial + 1);
+	if (p->flushers > p->threads || p->learn.phase == LEARN_HOLD)
+		WRITE_ONCE(p->threads, p->flushers);
+	WRITE_ONCE(p->flushers, 0);
 	WRITE_ONCE(p->strays, 0);
 	WRITE_ONCE(p->interval, learn_interval(&p->learn));
 }
@@ -212,15 +194,15 @@ void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d
 }
 
 /*
- * The measured part of the epoch begins, or the epoch ends.
+ * The measured part of the trial begins, or the trial ends.
  * @from: the caller's view of @p->from; if that has changed, another thread was here
  * @step: the threads have come equally far, see in_step()
  */
-static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool step)
+static void end_trial(struct adapt_class *p, uint64_t now, uint64_t from, bool step)
 {
 	uint32_t number = p - adapt_classes;
 	struct learn_decision decision = {0};
-	struct learn_epoch epoch;
+	struct learn_trial trial;
 	struct counted done;
 
 	if (!adapt_class_try_lock(p))
@@ -230,17 +212,16 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		return;
 	}
 	done = count(number);
-	epoch = (struct learn_epoch){
+	trial = (struct learn_trial){
 		.sections = done.sections - p->before,
 		.aborts = done.aborts - p->aborts,
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
-		.nr_sockets = adapt_sockets_used(p),
-		.crowded = elide_crowded(),
+		.oversubscribed = elide_oversubscribed(),
 	};
-	/* The class was unused, or the clock has jumped: begin a new epoch. */
-	if (epoch.whole > LEARN_ABSURD) {
+	/* The class was unused, or the clock has jumped: begin a new trial. */
+	if (trial.whole > ABSURD) {
 		measure_from(p, done);
 		restart(p, now);
 	} else if (!p->from && step) {
@@ -248,15 +229,15 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		WRITE_ONCE(p->from, now);
 	} else if (!p->from) {
 		/*
-		 * They were not in step for SETTLE_MAX. Measure from the start of the epoch: they
-		 * were when it began, and what each did before its first report is little by now.
+		 * They were not in step for SETTLE_MAX. Measure from the start of the trial: they
+		 * were when it began, and what each did before its first flush is little by now.
 		 */
 		WRITE_ONCE(p->from, p->start);
-	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
-		epoch.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
-		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
+	} else if (learn_over(&p->learn, trial.length, trial.sections)) {
+		trial.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
+		trial.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
 		adapt_class_publish(p);
-		decision = learn_epoch(&p->learn, &epoch);
+		decision = learn_trial(&p->learn, &trial);
 		adapt_class_publish(p);
 		measure_from(p, done);
 		restart(p, now);
@@ -266,21 +247,19 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		adapt_class_log(p, &decision);
 }
 
-/* A thread reports @since ns after the start: do most threads use the arms of this epoch by now? */
-static bool settled(struct adapt_class *p, struct adapt_thread *adapt, uint32_t socket,
-		    uint64_t since)
+/* A thread flushes @since ns after the start: do most threads use the arms of this trial by now? */
+static bool settled(struct adapt_class *p, struct adapt_thread *adapt, uint64_t since)
 {
-	uint32_t epoch = READ_ONCE(p->epoch);
+	uint32_t trial = READ_ONCE(p->trial);
 
-	if (adapt->epoch != epoch) {
-		adapt->epoch = epoch;
-		__atomic_add_fetch(&p->reporters, 1, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&p->reporters_on[socket], 1, __ATOMIC_RELAXED);
+	if (adapt->trial != trial) {
+		adapt->trial = trial;
+		__atomic_add_fetch(&p->flushers, 1, __ATOMIC_RELAXED);
 	}
 	if (since < learn_settles(&p->learn))
 		return false;
 	return since >= SETTLE_MAX ||
-	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
+	       (since >= SETTLE_MIN && READ_ONCE(p->flushers) * 8 >= READ_ONCE(p->threads) * 7);
 }
 
 /*
@@ -300,10 +279,10 @@ static bool in_step(struct adapt_class *p, const struct adapt_thread *adapt, uin
 }
 
 /*
- * The report is more than LEARN_ABSURD away from the start of the epoch. If the class was unused in
- * between, or the clock has jumped, the reports of all threads are. If the clocks of processors are
- * that far apart, only those of threads on other processors are than the one that began the epoch,
- * and they must not end it for the others: hence the reports in a row.
+ * The flush is more than ABSURD away from the start of the trial. If the class was unused in
+ * between, or the clock has jumped, the flushes of all threads are. If the clocks of processors are
+ * that far apart, only those of threads on other processors are than the one that began the trial,
+ * and they must not end it for the others: hence the flushes in a row.
  */
 static void stray(struct adapt_class *p, uint64_t now)
 {
@@ -317,22 +296,22 @@ static void stray(struct adapt_class *p, uint64_t now)
 	adapt_class_unlock(p);
 }
 
-void adapt_reported(struct adapt_class *p, struct adapt_thread *adapt, uint32_t socket, uint64_t now)
+void adapt_flushed(struct adapt_class *p, struct adapt_thread *adapt, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
 	uint64_t length = now - from;
-	bool ready = settled(p, adapt, socket, since), step;
+	bool ready = settled(p, adapt, since), step;
 
-	if (since > LEARN_ABSURD && since < -LEARN_ABSURD) {
+	if (since > ABSURD && since < -(uint64_t)ABSURD) {
 		stray(p, now);
 		return;
 	}
 	if (READ_ONCE(p->strays))
 		WRITE_ONCE(p->strays, 0);
-	if (since > LEARN_ABSURD)
+	if (since > ABSURD)
 		return; /* @now is before the start: the clocks of two processors */
 	step = in_step(p, adapt, now);
 	if (from ? learn_may_end(&p->learn, length) && (step || length >= IN_STEP_MAX) :
 		   ready && (step || since >= SETTLE_MAX))
-		end_epoch(p, now, from, step);
+		end_trial(p, now, from, step);
 }

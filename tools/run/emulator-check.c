@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proof.c - has the emulator passed its self-test on this valgrind?
+ * emulator-check.c - has the emulator passed its self-test on this valgrind?
  *
  * Must never run anything but the self-test, and never for longer than LIMIT_S.
  */
-#include "proof.h"
+#include "emulator-check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -276,7 +276,7 @@ static int run_selftest(const struct emulator *e, size_t machine, char *why, siz
 	return -EPROTO;
 }
 
-int proof_find(const struct emulator *e, const char *valgrind, char *why, size_t size)
+int emulator_check(const struct emulator *e, const char *valgrind, char *why, size_t size)
 {
 	char beside[PATH_MAX + 32], own[PATH_MAX], pass[PASS_SIZE];
 	int rc = make_pass(e, valgrind, pass, sizeof(pass));

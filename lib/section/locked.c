@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * held.c - locks that are locked, not elided: hold time, and what else is watched of them.
+ * locked.c - locks that are locked, not elided: hold time, and what else is watched of them.
  *
  * Outside transactions only.
  */
@@ -11,15 +11,15 @@
 #include "../state/call.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
-#include "held.h"
+#include "locked.h"
 #include "section.h"
 
-/* A parked call is woken. */
+/* A dormant call is woken. */
 static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
 {
 	struct elide_call *call = elide_call_of_row(t, lock, row);
 
-	if (call && call->way == ELIDE_WAY_PARKED)
+	if (call && call->way == ELIDE_WAY_DORMANT)
 		adapt_wake(t, call, elide_hold_mask + 1);
 }
 
@@ -99,12 +99,12 @@ void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void
 
 uint32_t elide_awake_most(const struct elide_row *row, bool restricted)
 {
-	bool crowded = !restricted && elide_crowded();
+	bool oversubscribed = !restricted && elide_oversubscribed();
 
 	if (elide_halted() || !elide_process.config.spin_busy ||
-	    (!crowded && elide_sleeps_at_once(row)))
+	    (!oversubscribed && elide_sleeps_at_once(row)))
 		return 0;
-	return policy_wait_sleep(elide_hold_known(row->class_index), crowded);
+	return policy_wait_sleep(elide_hold_known(row->class_index), oversubscribed);
 }
 
 void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned long long end,
@@ -114,7 +114,7 @@ void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned lo
 		elide_moment(t, row, ELIDE_MOMENT_WAIT, end, cycles);
 	else if (row->kind == ELIDE_KIND_SEM)
 		elide_hold_seen(row->class_index, cycles);
-	/* Last: a handler may leave the slow path of the others. */
+	/* Last: a handler may leave the global-lock path of the others. */
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, row->wait_bins, cycles);
 }
@@ -135,7 +135,7 @@ uint32_t elide_awake_unit(const struct elide_row *row)
 {
 	if (elide_halted() || !elide_process.config.spin_busy)
 		return 0;
-	return policy_wait_unit(elide_hold_known(row->class_index), elide_crowded(),
+	return policy_wait_unit(elide_hold_known(row->class_index), elide_oversubscribed(),
 				row->contended);
 }
 

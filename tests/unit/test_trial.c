@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_epoch.c - what lib/adapt/{measure,epoch}.c measure with clocks that differ, jump and run backwards.
+ * test_trial.c - what lib/adapt/{measure,trial}.c measure with clocks that differ, jump and run backwards.
  *
- * The threads are simulated, in a time of the test's own; the clock that epoch.c reads is that time
+ * The threads are simulated, in a time of the test's own; the clock that trial.c reads is that time
  * plus an offset. With any offset the adaptive policy must choose the best arm. Must never read the
  * machine's clock: every run is the same.
  */
@@ -10,7 +10,7 @@
 #include "../../lib/compiler.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/evidence/decisions.h"
-#include "../../lib/adapt/epoch.h"
+#include "../../lib/adapt/trial.h"
 #include "../../lib/adapt/giveup.h"
 #include "../../lib/adapt/measure.h"
 #include "../../lib/rtm.h"
@@ -37,7 +37,7 @@ static const struct elide_class *fake_class(uint32_t class_index)
 #undef rtm_test
 #define rtm_test() 0
 #include "../../lib/adapt/clock.c"
-#include "../../lib/adapt/epoch.c"
+#include "../../lib/adapt/trial.c"
 #include "../../lib/adapt/measure.c"
 #include "../../lib/adapt/giveup.c"
 #include "../../lib/adapt/hotlock.c"
@@ -312,7 +312,7 @@ static void the_clock_goes_round(void **state)
 	check("round", go_round, 2000);
 }
 
-/* A report that the clock says came before the last: nothing is divided by the time between. */
+/* A flush that the clock says came before the last: nothing is divided by the time between. */
 static void a_report_before_the_last(void **state)
 {
 	struct adapt_thread *adapt;
@@ -328,7 +328,7 @@ static void a_report_before_the_last(void **state)
 		while (adapt_now() > adapt->start - back)
 			w.off[0]--;
 		section();
-		assert_in_range(adapt->countdown, 1, LEARN_COUNT_MAX);
+		assert_in_range(adapt->countdown, 1, FLUSH_MOST);
 	}
 }
 
@@ -392,7 +392,7 @@ static unsigned int chances(unsigned int nr, struct without_cause w_c)
 	run_for(MS);
 	call = &w.threads[0]->calls[1];
 	for (unsigned int i = 1; i <= nr * w_c.every; i++) {
-		struct policy_try try = {.arm = POLICY_ARM_keen};
+		struct policy_attempts try = {.arm = POLICY_ARM_keen};
 
 		if (i % w_c.every) {
 			call->row->commits++;
@@ -406,7 +406,7 @@ static unsigned int chances(unsigned int nr, struct without_cause w_c)
 			continue;
 		}
 		try.other = 1;
-		try.unelidable = w_c.call;
+		try.persistent = w_c.call;
 		adapt_fell_back(call, &lock, &try);
 	}
 	return made;
@@ -418,7 +418,7 @@ static unsigned int chances(unsigned int nr, struct without_cause w_c)
  */
 static void interrupts_differ_from_system_calls(void **state)
 {
-	struct policy_try try = {.arm = POLICY_ARM_keen};
+	struct policy_attempts try = {.arm = POLICY_ARM_keen};
 
 	assert_in_range(chances(1000, (struct without_cause){50, false}), 700, 1000);
 	assert_in_range(chances(1000, (struct without_cause){50, true}), 10, 80);
@@ -433,8 +433,8 @@ static void interrupts_differ_from_system_calls(void **state)
 /* Three acquisitions without hope; between two of them one that @counter counts, if any. */
 static bool is_hopeless_after(uint64_t *counter)
 {
-	struct policy_try try = {
-		.arm = POLICY_ARM_keen, .attempts = 1, .other = 1, .unelidable = true};
+	struct policy_attempts try = {
+		.arm = POLICY_ARM_keen, .attempts = 1, .other = 1, .persistent = true};
 	struct elide_call *call = &w.threads[0]->calls[1];
 	uint32_t lock = 0;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * held.h - what is counted and watched of locks that are locked, not elided.
+ * locked.h - what is counted and watched of locks that are locked, not elided.
  *
  * Outside transactions only.
  */
-#ifndef ELIDE_HELD_H
-#define ELIDE_HELD_H
+#ifndef ELIDE_LOCKED_H
+#define ELIDE_LOCKED_H
 
 #include "../evidence/holder.h"
 #include "engine.h"
@@ -65,7 +65,10 @@ static inline void elide_time_add(struct elide_times *times, uint32_t *bins,
 		WRITE_ONCE(times->max, cycles);
 }
 
-/** elide_wait_count() - count a wait of @cycles that was over at @end, and learn from those for a semaphore. */
+/**
+ * elide_wait_count() - count a wait of @cycles that was over at @end, and learn from those for a
+ * semaphore.
+ */
 void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned long long end,
 		      uint64_t cycles);
 
@@ -163,7 +166,7 @@ void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void
 /**
  * elide_awake_most() - how long a call waits on the processor for a held lock before it sleeps.
  * @row: counters of the call
- * @restricted: few threads wait for the lock: the holder has a processor though the process is crowded
+ * @restricted: few threads wait for the lock: the holder has a processor though the process is oversubscribed
  *
  * A process that does not elide waits as it would without this library.
  *

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * epoch.h - how many sections of a class of locks complete per epoch, and the arms of its sites.
+ * trial.h - how many sections of a class of locks complete per trial, and the arms of its sites.
  *
  * This half of the adaptive policy measures, keeps the state and acts; policy/learn.h decides.
- * Threads report: measure.h. If the epoch has lasted long enough, the thread that reports adds up the
- * sections that all threads have completed in it, gives the sum to learn_epoch() and begins the next
- * epoch.
+ * Threads flush: measure.h. If the trial has lasted long enough, the thread that flushes adds up the
+ * sections that all threads have completed in it, gives the sum to learn_trial() and begins the next
+ * trial.
  *
  * Outside transactions only. Nothing here waits for another thread.
  */
-#ifndef ELIDE_EPOCH_H
-#define ELIDE_EPOCH_H
+#ifndef ELIDE_TRIAL_H
+#define ELIDE_TRIAL_H
 
 #include "../compiler.h"
 #include "../policy/probe.h"
@@ -24,36 +24,33 @@
  * struct adapt_class - the adaptive policy's state of a class of locks, or of one hot lock.
  * @arms:     by site, arm of its acquisitions now, as ELIDE_ARM_CODE()
  * @settled:  by site, the arm found best: the report calls it the state of the site
- * @parks:    bits by site: its arm locks and there is no challenge: a call may be parked
+ * @dormant:  bits by site: its arm locks and there is no challenge: a call may be dormant
  * @restricts: bits by site: its arm is "restrict", see crowd.h
  * @inside:   bits by site: locks were contended there by threads that held other ones: crowd.c
- * @epoch:    number of the epoch
- * @start:    beginning of the epoch, ns
+ * @trial:    number of the trial
+ * @start:    beginning of the trial, ns
  * @from:     beginning of its measured part, ns; 0 while threads end what they began before it
- * @interval: time between two reports of a thread, ns
+ * @interval: time between two flushes of a thread, ns
  * @class_index: number of the class in the registry
  * @lock_address: the lock, where this is the state of a hot lock; else 0
- * @sockets:  part of the time that each socket has, under the arm "turns"
  * @before:   sections that all threads had completed at @from
  * @aborts:   attempts at @from that other threads had aborted
- * @reporters: threads that have reported in the epoch
- * @threads:  threads that report in most epochs
- * @joined:   threads that have begun to use the class in the epoch
- * @strays:   reports in a row whose clock was more than LEARN_ABSURD away from @start
+ * @flushers: threads that have flushed in the trial
+ * @threads:  threads that flush in most trials
+ * @joined:   threads that have begun to use the class in the trial
+ * @strays:   flushes in a row whose clock was more than ABSURD away from @start
  * @lock:     1 while a thread changes @arms or what follows here; no thread waits for it
- * @latest:   latest time of a report, ns
- * @leader:   measurement of the thread that made that report
- * @waits:    locked acquisitions in the epoch that found the lock held
+ * @latest:   latest time of a flush, ns
+ * @leader:   measurement of the thread that made that flush
+ * @waits:    locked acquisitions in the trial that found the lock held
  * @fails:    acquisitions of the present window that fell back: hotlock.c
  * @window:   number of the present window
  * @commits, @fallbacks: by site, what all threads had elided, and what had fallen back, when a thread
  *            last asked whether the site is unelidable: giveup.c
- * @reporters_on: threads that have reported in the epoch, by socket
- * @threads_on: threads that report in most epochs, by socket
- * @nr_keys, @keys: the sites and their kinds; they change in slow paths only
+ * @nr_keys, @keys: the sites and their kinds; they change in global-lock paths only
  * @learn:    what the policy has learnt of the class
  *
- * An acquisition reads the first line, which changes with the epoch; a report writes the next
+ * An acquisition reads the first line, which changes with the trial; a flush writes the next
  * ones.
  */
 struct adapt_class {
@@ -61,18 +58,17 @@ struct adapt_class {
 	uint8_t settled[LEARN_SITES];
 	uint64_t start;
 	uint64_t from;
-	uint32_t epoch;
+	uint32_t trial;
 	uint32_t interval;
 	uint32_t class_index;
-	uint8_t parks;
+	uint8_t dormant;
 	uint8_t restricts;
 	uint8_t inside;
 	uint64_t lock_address;
-	struct policy_sockets sockets;
 
 	uint64_t before __cacheline_aligned;
 	uint64_t aborts;
-	uint32_t reporters;
+	uint32_t flushers;
 	uint32_t threads;
 	uint32_t joined;
 	uint32_t strays;
@@ -84,8 +80,6 @@ struct adapt_class {
 	uint8_t window;
 	uint32_t commits[LEARN_SITES];
 	uint32_t fallbacks[LEARN_SITES];
-	uint32_t reporters_on[POLICY_SOCKETS];
-	uint32_t threads_on[POLICY_SOCKETS];
 
 	uint32_t nr_keys __cacheline_aligned;
 	uint64_t keys[LEARN_SITES];
@@ -94,9 +88,6 @@ struct adapt_class {
 
 /* All states, by elide_call.adapt_nr. The one with number 0 locks every lock. */
 extern struct adapt_class *adapt_classes;
-
-/* At most this number of locks of a process have a state of their own. */
-#define ELIDE_NR_HOT 64
 
 /** adapt_hotlock() - the state of the hot lock with number @nr, from 1. */
 struct adapt_class *adapt_hotlock(uint32_t nr);
@@ -107,13 +98,13 @@ bool adapt_class_try_lock(struct adapt_class *p);
 /** adapt_class_unlock() - release @p->lock. */
 void adapt_class_unlock(struct adapt_class *p);
 
-/** adapt_class_publish() - set @p->arms, settled and parks by @p->learn. With @p->lock. */
+/** adapt_class_publish() - set @p->arms, settled and dormant by @p->learn. With @p->lock. */
 void adapt_class_publish(struct adapt_class *p);
 
 /** adapt_class_log() - write the decision @d about @p into the data file's timeline. */
 void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d);
 
-/** adapt_start() - make room for @max_classes and for ELIDE_NR_HOT locks. Return: 0 or -ENOMEM. */
+/** adapt_start() - make room for @max_classes and for HOT_LOCKS locks. Return: 0 or -ENOMEM. */
 int adapt_start(uint32_t max_classes);
 
 /** adapt_forget() - in a forked child: release the locks of all states, whose holders are gone. */
@@ -136,17 +127,16 @@ struct adapt_class *adapt_class_of(uint32_t class_index);
  * adapt_site_of() - number of a site, below LEARN_SITES; a new one gets the next number, or the last.
  * @key: elide_call_key()
  *
- * In a slow path, or where adapt_knows() the call.
+ * In a global-lock path, or where adapt_knows() the call.
  */
 uint32_t adapt_site_of(struct adapt_class *p, uint64_t key);
 
 /**
- * adapt_reported() - a thread has read the clock: does the measured part begin, or is the epoch over?
+ * adapt_flushed() - a thread has read the clock: does the measured part begin, or is the trial over?
  * @adapt: the thread's measurement
- * @socket: that it is on
  * @now: the time, ns
  */
-void adapt_reported(struct adapt_class *p, struct adapt_thread *adapt, uint32_t socket, uint64_t now);
+void adapt_flushed(struct adapt_class *p, struct adapt_thread *adapt, uint64_t now);
 
 #pragma GCC visibility pop
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rights.c - setuid(), chroot() and their kin: the data file is opened before the process loses the
+ * privileges.c - setuid(), chroot() and their kin: the data file is opened before the process loses the
  * right to do so.
  *
  * A server starts as root, forks, and each worker gives up its rights before its first lock call, which
  * would create the worker's file. Inside an elided section the system call ends the section as any does;
- * nothing is done there, nor in the child of vfork(), whose slow paths are closed.
+ * nothing is done there, nor in the child of vfork(), whose global-lock paths are closed.
  */
 #include <unistd.h>
 

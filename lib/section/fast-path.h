@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * quick.h - the usual lock call in few instructions, for the wrappers.
+ * fast-path.h - the usual lock call in few instructions, for the wrappers.
  *
  * The thread knows the call, and is in no section of ours or in one of elided locks
  * alone; the lock is free, and elided or locked at once. An unlock call releases the
@@ -9,8 +9,8 @@
  *
  * Keeps the rule of transactions in state/thread.h.
  */
-#ifndef ELIDE_QUICK_H
-#define ELIDE_QUICK_H
+#ifndef ELIDE_FAST_PATH_H
+#define ELIDE_FAST_PATH_H
 
 #include "../base/testpoint.h"
 #include "engine.h"
@@ -19,14 +19,14 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * struct elide_quick - a call that the thread knows.
+ * struct elide_fast - a call that the thread knows.
  * @known: it does
  * @call: what the thread knows of the call; @row, @adapt and @arm are copies of what that has
  * @row: counters
  * @adapt: the thread's measurement of the class
  * @arm: where the code of the arm of the site is, ELIDE_ARM_CODE()
  */
-struct elide_quick {
+struct elide_fast {
 	bool known;
 	struct elide_call *call;
 	struct elide_row *row;
@@ -38,9 +38,9 @@ struct elide_quick {
  * The call is copied before it is compared. A signal handler may fork, which wipes the block in the
  * child: then either the call has no key, or the copy is whole.
  */
-static __always_inline_fn struct elide_quick quick_copy(struct elide_call *call)
+static __always_inline_fn struct elide_fast fast_copy(struct elide_call *call)
 {
-	struct elide_quick q = {
+	struct elide_fast q = {
 		.call = call,
 		.row = READ_ONCE(call->row),
 		.arm = READ_ONCE(call->arm),
@@ -52,21 +52,21 @@ static __always_inline_fn struct elide_quick quick_copy(struct elide_call *call)
 }
 
 /**
- * elide_quick_known() - a call that the thread knows, once more: a handler may have forked meanwhile.
- * @call: from struct elide_quick
+ * elide_fast_known() - a call that the thread knows, once more: a handler may have forked meanwhile.
+ * @call: from struct elide_fast
  * @site, @kind: of it
  */
-static __always_inline_fn struct elide_quick elide_quick_known(struct elide_call *call, const void *site,
+static __always_inline_fn struct elide_fast elide_fast_known(struct elide_call *call, const void *site,
 							       enum elide_kind kind)
 {
-	struct elide_quick q = quick_copy(call);
+	struct elide_fast q = fast_copy(call);
 
 	q.known = likely(call->key == elide_call_key(site, kind));
 	return q;
 }
 
 /* Is the guess right? */
-static __always_inline_fn bool quick_is(const struct elide_call *call, const void *lock,
+static __always_inline_fn bool fast_is(const struct elide_call *call, const void *lock,
 					const void *site, enum elide_kind kind)
 {
 	return likely(call->key == elide_call_key(site, kind)) &&
@@ -74,61 +74,61 @@ static __always_inline_fn bool quick_is(const struct elide_call *call, const voi
 }
 
 /**
- * elide_quick() - does the thread know that call, and is it in no section?
- * @t: elide_self_quick
+ * elide_fast() - does the thread know that call, and is it in no section?
+ * @t: elide_self_fast
  * @lock: address
  * @site: return address of the call
  * @kind: enum elide_kind
  */
-static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t, const void *lock,
+static __always_inline_fn struct elide_fast elide_fast(struct elide_thread *t, const void *lock,
 							 const void *site, enum elide_kind kind)
 {
-	struct elide_quick q;
+	struct elide_fast q;
 
 	if (unlikely(t->open))
-		return (struct elide_quick){0};
-	q = quick_copy(elide_guessed(t, site));
-	q.known = quick_is(q.call, lock, site, kind);
+		return (struct elide_fast){0};
+	q = fast_copy(elide_guessed(t, site));
+	q.known = fast_is(q.call, lock, site, kind);
 	return q;
 }
 
 /* Locks of several classes come to the site, or another site has the place of its guess. */
-static __always_inline_fn struct elide_quick quick_second(struct elide_thread *t, const void *lock,
+static __always_inline_fn struct elide_fast fast_second(struct elide_thread *t, const void *lock,
 							  const void *site, enum elide_kind kind)
 {
 	uint64_t key = elide_call_key(site, kind);
-	struct elide_quick q = {0};
+	struct elide_fast q = {0};
 	uint16_t guess;
 
 	if (!t->has_second)
 		return q;
 	guess = READ_ONCE(*elide_second_guess(t, lock, key));
-	q = quick_copy(elide_guess_call(t, guess));
-	q.known = quick_is(q.call, lock, site, kind);
+	q = fast_copy(elide_guess_call(t, guess));
+	q.known = fast_is(q.call, lock, site, kind);
 	if (q.known && unlikely(!(++t->nr_second % ELIDE_SECOND_PERIOD)))
 		WRITE_ONCE(t->guesses[elide_guess(site)], guess);
 	return q;
 }
 
 /**
- * elide_quick_look() - the first guess was wrong: does the thread know that call all the same?
+ * elide_fast_look() - the first guess was wrong: does the thread know that call all the same?
  *
- * Parameters and what it returns are those of elide_quick().
+ * Parameters and what it returns are those of elide_fast().
  */
-static __always_inline_fn struct elide_quick elide_quick_look(struct elide_thread *t,
+static __always_inline_fn struct elide_fast elide_fast_look(struct elide_thread *t,
 							      const void *lock, const void *site,
 							      enum elide_kind kind)
 {
-	struct elide_quick q = {0};
+	struct elide_fast q = {0};
 	struct elide_call *call;
 
 	if (unlikely(t->open))
 		return q;
-	q = quick_second(t, lock, site, kind);
+	q = fast_second(t, lock, site, kind);
 	if (likely(q.known))
 		return q;
 	call = elide_call_look(t, lock, site, kind);
-	return likely(call) ? elide_quick_known(call, site, kind) : q;
+	return likely(call) ? elide_fast_known(call, site, kind) : q;
 }
 
 /* One more elided lock in the section: the one of number @nr. */
@@ -141,8 +141,8 @@ static __always_inline_fn void push(struct elide_thread *t, uint32_t nr, const v
 }
 
 /**
- * elide_quick_nested() - a lock call in an elided section, which elides that lock, too.
- * @t: elide_self_quick
+ * elide_fast_nested() - a lock call in an elided section, which elides that lock, too.
+ * @t: elide_self_fast
  * @word: lock word
  * @rule: when it is free; best a constant, so that the compiler knows it
  * @site: return address of the call
@@ -151,7 +151,7 @@ static __always_inline_fn void push(struct elide_thread *t, uint32_t nr, const v
  * Return: false if the section has more than elided locks, or no room, or the call is not known, or the
  * lock is held, by others or by this thread. Nothing has been done then.
  */
-static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const void *word,
+static __always_inline_fn bool elide_fast_nested(struct elide_thread *t, const void *word,
 						  struct elide_rule rule, const void *site,
 						  enum elide_kind kind)
 {
@@ -162,7 +162,7 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 	if (unlikely(open >= ELIDE_OPEN_ODD))
 		return false;
 	call = elide_guessed(t, site);
-	if (unlikely(!quick_is(call, word, site, kind) || call->way < ELIDE_WAY_PARKED ||
+	if (unlikely(!fast_is(call, word, site, kind) || call->way < ELIDE_WAY_DORMANT ||
 		     !is_free(word, &rule, &value) || t->held[0].word == word))
 		return false;
 	test_point(nested);
@@ -178,7 +178,7 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 			return false;
 	if (unlikely(nr == ELIDE_MAX_HELD))
 		return false;
-	if (note_again(t, open >> 16, call)) {
+	if (note_repeated(t, open >> 16, call)) {
 		open++;
 	} else if (likely(open < ELIDE_MAX_NESTED * 0x10000ull)) {
 		t->nested[open >> 16] = (uint64_t)call;
@@ -192,17 +192,17 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 }
 
 /**
- * elide_quick_locks() - is the arm of a trylock one that locks?
+ * elide_fast_locks() - is the arm of a trylock one that locks?
  * @q: the call
  *
  * Then the trylock is a compare-and-swap at once, as in glibc. To read the word first moves its cache
  * line twice: with two threads that poll a mutex a section took up to 1.8 times as long. The policy
  * counts the trylock only if it gets the lock.
  *
- * Return: the code of the arm, for elide_quick_locked(); 0 if the arm elides, or the thread reports to
+ * Return: the code of the arm, for elide_fast_locked(); 0 if the arm elides, or the thread reports to
  * the policy at this call.
  */
-static __always_inline_fn uint8_t elide_quick_locks(struct elide_quick q)
+static __always_inline_fn uint8_t elide_fast_locks(struct elide_fast q)
 {
 	uint8_t code = *q.arm;
 
@@ -212,26 +212,26 @@ static __always_inline_fn uint8_t elide_quick_locks(struct elide_quick q)
 		       code : 0;
 }
 
-/** elide_quick_locked() - the trylock has got the lock: count it. @code: from elide_quick_locks() */
-static __always_inline_fn void elide_quick_locked(struct elide_quick q, uint8_t code)
+/** elide_fast_locked() - the trylock has got the lock: count it. @code: from elide_fast_locks() */
+static __always_inline_fn void elide_fast_locked(struct elide_fast q, uint8_t code)
 {
 	if (code == ELIDE_ARM_LOCK)
 		q.adapt->countdown--;
 }
 
 /**
- * elide_quick_acquire() - do as the arm of the call says, and try to elide if it says so.
+ * elide_fast_acquire() - do as the arm of the call says, and try to elide if it says so.
  * @t: the calling thread
  * @q: the call
  * @word: lock word
  * @rule: when it is free; best a constant, so that the compiler knows it
- * @status: for ELIDE_FELL_BACK: that of the attempt, for elide_acquire_again()
+ * @status: for ELIDE_FELL_BACK: that of the attempt, for elide_acquire_retry()
  *
  * Return: ELIDE_ELIDED; ELIDE_SKIPPED: lock, the call or its arm says so;
- * ELIDE_FELL_BACK: go on with elide_acquire_again(); ELIDE_NOTHING_DONE: go the long way.
+ * ELIDE_FELL_BACK: go on with elide_acquire_retry(); ELIDE_NOTHING_DONE: go the long way.
  */
 static __always_inline_fn enum elide_outcome
-elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *word,
+elide_fast_acquire(struct elide_thread *t, struct elide_fast q, const void *word,
 		    struct elide_rule rule, unsigned int *status)
 {
 	uint64_t value;
@@ -270,14 +270,14 @@ static __always_inline_fn void compare_word(const struct elide_held *held, const
 }
 
 /**
- * elide_quick_release() - end a section that is this one lock.
- * @t: elide_self_quick
+ * elide_fast_release() - end a section that is this one lock.
+ * @t: elide_self_fast
  * @word: lock word
  * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
  * Return: false if it is not, or there is more to be done at its end.
  */
-static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const void *word,
+static __always_inline_fn bool elide_fast_release(struct elide_thread *t, const void *word,
 						   uint32_t size)
 {
 	struct elide_row *row;
@@ -322,8 +322,8 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
 }
 
 /**
- * elide_quick_release_nested() - release the lock acquired last, or the older of two.
- * @t: elide_self_quick
+ * elide_fast_release_nested() - release the lock acquired last, or the older of two.
+ * @t: elide_self_fast
  * @word: lock word
  * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
@@ -332,7 +332,7 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
  *
  * Return: false if nothing has been done.
  */
-static __always_inline_fn bool elide_quick_release_nested(struct elide_thread *t, const void *word,
+static __always_inline_fn bool elide_fast_release_nested(struct elide_thread *t, const void *word,
 							  uint32_t size)
 {
 	uint64_t open = t->open;
