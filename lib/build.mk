@@ -9,7 +9,7 @@ ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-p
 # The unwinder is linked in, and only for ourselves.
 OWN_UNWINDER := -static-libgcc -Wl,--exclude-libs,ALL
 
-# Number of the interface: with a new one, programs have to be linked again.
+# A new number of the interface makes programs link again.
 SONAME := libelide.so.0
 
 lib: $(LIBDIR)/libelide.a $(LIBDIR)/libelide.so
@@ -24,7 +24,7 @@ $(LIBDIR)/libelide.a: $(LIB_OBJ)
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)ar rcs $@ $^
 
-# Only what links with the library needs the name without a number.
+# Only the linker needs the name without a number.
 $(LIBDIR)/libelide.so: $(LIBDIR)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $@
 

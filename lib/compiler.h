@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compiler.h - the few compiler idioms the rest is written in.
+ * compiler.h - compiler idioms.
  *
  * Must never hold anything that knows about locks or transactions.
  */
@@ -33,7 +33,7 @@
 #define counter_add(x, n) \
 	__asm__("addq %1, %0" : "+m"(x) : "er"((unsigned long long)(n)) : "cc")
 
-/* The same of a counter of 32 bits. */
+/* counter_add() for a counter of 32 bits. */
 #define counter_add_32(x, n) \
 	__asm__("addl %1, %0" : "+m"(x) : "er"((unsigned int)(n)) : "cc")
 

@@ -8,11 +8,11 @@
  * for another type. Everything is little-endian; times are cycles of the time-stamp counter unless
  * the name says otherwise. See elide-data(5).
  *
- * While its process runs, the file that is to be NAME is called .NAME.live: live-name.h. What is computed
- * from a row is in row-sums.h.
+ * While its process runs, the file that is to be NAME is called .NAME.live: live-name.h. row-sums.h computes
+ * sums from a row.
  *
- * Must never hold a pointer that a reader would have to follow. One file, as it is one format with one
- * version: two thirds of it say what each field means.
+ * Must never hold a pointer that a reader would have to follow. One header, as it is one format with one
+ * version.
  */
 #ifndef ELIDE_DATAFILE_H
 #define ELIDE_DATAFILE_H
@@ -21,10 +21,10 @@
 #include <stdint.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
-/* The only version that readers take: files are reports of runs, and none of an older one was released. */
+/* The only version that readers accept: no older one was released. */
 #define ELIDE_DATA_VERSION 7
 #define ELIDE_HEADER_SIZE  8192
-/* A page: a thread has a chunk of rows of its own, and most threads have few rows. */
+/* A page: each thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096
 #define ELIDE_CHUNK_MAGIC  0x4b4e4843u /* "CHNK" */
 
@@ -50,8 +50,8 @@ enum elide_learned {
 };
 
 /*
- * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits
- * for another one. They are never elided.
+ * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits for
+ * another thread. They are never elided.
  */
 enum elide_kind {
 	ELIDE_KIND_NONE,
@@ -63,7 +63,7 @@ enum elide_kind {
 	ELIDE_KIND_COND,      /* waits for a condition variable */
 	ELIDE_KIND_SEM,       /* waits for a semaphore */
 	ELIDE_KIND_BARRIER,   /* waits at a barrier */
-	ELIDE_KIND_REACQUIRE, /* after a wait for a condition variable: the mutex is locked again */
+	ELIDE_KIND_REACQUIRE, /* locks the mutex again after a wait for a condition variable */
 	ELIDE_NR_KINDS
 };
 
@@ -94,10 +94,10 @@ enum elide_file_state {
 	ELIDE_FILE_CLOSED,   /* the process ended through exit() */
 };
 
-/* What there is no room for, header.dropped[]. */
+/* What found no room: header.dropped[]. */
 enum elide_dropped {
-	ELIDE_DROPPED_LOCKS,   /* locks beyond MAX_LOCKS, which are counted by their call sites alone */
-	ELIDE_DROPPED_CLASSES, /* locks of classes beyond 4096, which are counted so, too */
+	ELIDE_DROPPED_LOCKS,   /* locks beyond MAX_LOCKS, which are counted by call site alone */
+	ELIDE_DROPPED_CLASSES, /* locks of classes beyond 4096, which are counted by call site alone */
 	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
@@ -106,15 +106,15 @@ enum elide_dropped {
 	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
 	ELIDE_DROPPED_PROCESSES, /* forked processes that could not write a file of their own */
-	ELIDE_DROPPED_CROWDS,  /* acquisitions not restricted: no room for their lock, or to park them */
+	ELIDE_DROPPED_CROWDS,  /* acquisitions not restricted, without room for their lock or to park them */
 	ELIDE_DROPPED_FILES,   /* files of child processes beyond MAX_FILES that this process removed */
-	ELIDE_DROPPED_FILTER,  /* acquisitions that could not be looked into under a seccomp filter */
+	ELIDE_DROPPED_FILTER,  /* acquisitions not looked up under a seccomp filter */
 	ELIDE_NR_DROPPED
 };
 
 #define ELIDE_MAX_DROPPED 16
 
-/* Types of chunks that the header counts are below this number. */
+/* The header counts the chunks of types below this number. */
 #define ELIDE_MAX_CHUNK_TYPES 32
 
 /* Tags of the words of struct elide_inspect. */
@@ -122,28 +122,28 @@ enum elide_dropped {
 #define ELIDE_INSPECT_GONE 0x8000u
 
 /**
- * struct elide_inspect - where the engine keeps what it knows of the locks of a process that runs.
+ * struct elide_inspect - where a running process keeps what it knows of its locks.
  *
- * Addresses are those of the process; offsets and sizes are in bytes. For elide-stacks(1), which reads
- * the memory of the process; a reader of the file needs none of it. All 0 in a file of an older
- * library, and where the process has no such tables.
+ * For elide-stacks(1), which reads the memory of the process; a reader of the file does not need it.
+ * Addresses are those of the process; offsets and sizes are in bytes. All 0 in a file of an older library,
+ * and if the process has no such tables.
  *
  * @size:      bytes of this structure as the process knows it
- * @locks:     what finds the locks: 64 bits that a reader does not need, address of a table, then the
- *             classes of numbers from ELIDE_INSPECT_HOT on, 16 bits each
- * @lock_words: of a table, which begins with the number of its words, 32 bits, 32 bits that are not used,
- *             and the address of the next table or 0: where the words are, 64 bits each: address of a
- *             lock + (tag << @tag_shift), the index of its class or ELIDE_INSPECT_HOT and more;
- *             ELIDE_INSPECT_GONE is added where the lock is gone. Others have an address of 0
- * @threads:   where the address of the first thread's block is
- * @next, @tid: in a block: address of the next block, and thread id, 32 bits, 0 of one that has ended
- * @waits:     in a block: address of the lock that the thread waits for, 0 if it does not; then
- *             address of the call's struct elide_row
+ * @locks:     address of: 64 bits that a reader does not need, the address of a table, and the classes of
+ *             the tags from ELIDE_INSPECT_HOT on, 16 bits each
+ * @lock_words: in a table: its words, 64 bits each: address of a lock + (tag << @tag_shift). The tag is the
+ *             index of its class, or from ELIDE_INSPECT_HOT on; ELIDE_INSPECT_GONE is added once the lock is
+ *             destroyed. Words with an address of 0 are not in use. A table begins with the number of its
+ *             words, 32 bits, 32 bits that are not used, and the address of the next table or 0
+ * @threads:   address of the address of the first thread's block
+ * @next, @tid: in a block: address of the next block; thread id, 32 bits, 0 if the thread has ended
+ * @waits:     in a block: address of the lock for which the thread waits, or 0; then address of the call's
+ *             struct elide_row
  * @row_site, @row_kind: in a row: return address of the call, and 16 bits of enum elide_kind
  * @nr_held:   in a block: number of locks held, 8 bits; always 0 unless ELIDE_ORDER=1
  * @held:      in a block: these locks, of @held_size: address of the lock, return address of the call,
  *             32 bits of class index, 32 bits of enum elide_kind
- * @holder:    by enum elide_kind: in a lock, 32 bits with the thread id of who holds it; 0: it has none
+ * @holder:    by enum elide_kind: in a lock, the thread id of its holder, 32 bits; 0: there is none
  */
 struct elide_inspect {
 	uint32_t size;
@@ -175,11 +175,11 @@ struct elide_inspect {
  * @exit_status:     status of wait(2), written by the launcher; -1: unknown
  * @start_realtime_ns: CLOCK_REALTIME at start
  * @start_ns, @start_cycles: CLOCK_MONOTONIC and time-stamp counter at start
- * @end_ns, @end_cycles: both at exit; of a process that runs or was killed, at some earlier time
+ * @end_ns, @end_cycles: both at exit; while the process runs, or if it was killed, at some earlier time
  * @rtm_off:         1 when elision was switched off: nothing committed, or glibc elides
  * @nr_threads:      threads that have called a lock function
  * @dropped:         by enum elide_dropped
- * @cores:           cores of the emulated machine, else processors that are online
+ * @cores:           cores of the emulated machine, else online processors
  * @sample_period:   N: on a processor one in N first attempts has its cycles measured
  * @control:         enum elide_control, see elide-ctl(1)
  * @exe:             path of the program
@@ -188,18 +188,18 @@ struct elide_inspect {
  * @policy:          name of the policy
  * @model:           name of the emulated machine; empty on a processor, as are the next four
  * @smt, @sockets:   hardware threads of each core, and sockets, of the emulated machine
- * @mhz:             its clock; all times are cycles of that
+ * @mhz:             its clock; all times are cycles of it
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
  * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
- * @inspect:         what is read of the memory of the process while it runs
+ * @inspect:         for a reader of the memory of the running process
  * @learned_state:   enum elide_learned: what became of the file of ELIDE_LEARNED
- * @learned_classes, @learned_sites: classes and call sites that began with what it has
- * @args_left_out:   1 if @args has the first one alone, which is what the program was called
+ * @learned_classes, @learned_sites: classes and call sites that began with what that file has
+ * @args_left_out:   1 if @args has only the first one, by which the program was called
  * @filter:          1: the process has installed a seccomp filter, after which no system call was made
- * @learned:         name of that file, cut off where it is longer
- * @unsaid:          the last line that could not be written to standard error without harm, cut off
+ * @learned:         name of the file of ELIDE_LEARNED, cut to fit
+ * @unsaid:          the last line that could not be written to standard error without harm, cut to fit
  * @nr_unsaid:       number of such lines
- * @host:            name of the machine, as uname(2) has it
+ * @host:            name of the machine, from uname(2)
  * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown
  * @nr_records:      records by enum elide_chunk_type, each counted after its chunk has counted it
  */
@@ -273,21 +273,21 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_TIMELINE,
 	ELIDE_CHUNK_COUNTERS,
 	ELIDE_CHUNK_THREADS,
-	ELIDE_CHUNK_MOMENTS,
+	ELIDE_CHUNK_SPANS,
 	ELIDE_CHUNK_SOURCES,
 	ELIDE_CHUNK_ABORTS,
 };
 
 /**
  * struct elide_chunk - header of a chunk, its records follow.
- * @magic:       ELIDE_CHUNK_MAGIC, written before the header's size has the chunk
+ * @magic:       ELIDE_CHUNK_MAGIC, written before the header's size covers the chunk
  * @type:        enum elide_chunk_type; a reader skips types it does not know
  * @record_size: bytes of a record
  * @nr_records:  complete records; it grows after a record is written
- * @block:       of rows: whose they are, as in struct elide_thread_record; 0 if that is not known
- * @nr:          chunks of the same type that the file has before this one
+ * @block:       of rows: number of their block, as in struct elide_thread_record; 0 if it is not known
+ * @nr:          chunks of the same type before this one
  * @check:       elide_record_check() of the records, in their order, from ELIDE_CHECK_START. It is
- *               written before @nr_records, so it may have one record more
+ *               written before @nr_records, so it may cover one record more
  */
 struct elide_chunk {
 	uint32_t magic;
@@ -311,7 +311,7 @@ _Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line"
  * @type: enum elide_chunk_type of the record
  * @size: bytes of the record
  *
- * The state of a row changes and lies between bytes that do not: elide_record_check() leaves it out.
+ * The state of a row changes but lies among bytes that do not: elide_record_check() leaves it out.
  */
 static inline unsigned int elide_record_fixed(unsigned int type, unsigned int size)
 {
@@ -376,25 +376,23 @@ struct elide_module {
 
 _Static_assert(sizeof(struct elide_module) == 512, "fixed layout");
 
-/* What a lock class is named after. */
+/* What names a lock class. */
 enum elide_class_type {
 	ELIDE_CLASS_INIT = 1, /* address: return address of the call that initialised the lock */
 	ELIDE_CLASS_STATIC,   /* address: the lock itself, or the array, inside an object's data */
 	ELIDE_CLASS_FIRST,    /* address: return address of the first call that locked it */
-	ELIDE_CLASS_BEYOND,   /* address: 0; locks for which ELIDE_MAX_LOCKS or 4096 classes leave no room */
+	ELIDE_CLASS_BEYOND,   /* address: 0; locks beyond ELIDE_MAX_LOCKS or of classes beyond 4096 */
 };
 
 /**
  * struct elide_class - a lock class.
  * @type:     enum elide_class_type
- * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, and never ELIDE_KIND_REACQUIRE,
- *            whose class is that of the mutex
+ * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, ELIDE_KIND_MUTEX for ELIDE_KIND_REACQUIRE
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
- * @array:    bytes of the array they lie in, at most 2^32 - 1; 0 if they are in none
- * @nr_shared: locks of @nr_locks that more than one thread of the process has locked, counted up to
- *            ELIDE_SHARED_COUNTED; a thread that gets the block of one that has ended counts as
- *            that one
+ * @array:    bytes of the array that contains them, at most 2^32 - 1; 0 if there is none
+ * @nr_shared: those of the locks that more than one thread of the process has locked, counted up to
+ *            ELIDE_SHARED_COUNTED; a thread with the block of an ended one counts as that one
  */
 struct elide_class {
 	uint32_t type;
@@ -423,8 +421,8 @@ struct elide_times {
 };
 
 /*
- * Bins of a histogram of times. Bin 0 has times below 2^(ELIDE_BIN_SHIFT + 1) cycles, each further
- * one times up to twice as long, the last one all that are longer: 2^35 cycles are 11 s at 3 GHz.
+ * Bins of a histogram of times. Bin 0 has times below 2^(ELIDE_BIN_SHIFT + 1) cycles, each further bin times
+ * up to twice as long, the last bin all longer ones: 2^35 cycles are 11 s at 3 GHz.
  */
 #define ELIDE_NR_BINS   31
 #define ELIDE_BIN_SHIFT 5
@@ -443,7 +441,7 @@ enum elide_row_state {
 	ELIDE_STATE_ELIDING,
 	ELIDE_STATE_PAUSED,   /* the policy makes no attempts for now */
 	ELIDE_STATE_OFF,      /* cannot be elided: robust, PI, process-shared, or a rule says off */
-	ELIDE_STATE_RESTRICTED, /* locked, and of the threads that find it held all but few are parked */
+	ELIDE_STATE_RESTRICTED, /* locked, and most of the threads that find it held are parked */
 	ELIDE_STATE_LOCKING,  /* mode restrict: locked, and the policy restricts no thread for now */
 	ELIDE_NR_STATES
 };
@@ -451,9 +449,8 @@ enum elide_row_state {
 /**
  * struct elide_row - counters of one thread, lock class, call site and kind.
  *
- * Only the owning thread writes a row, with plain adds outside transactions; a reader sums the rows
- * of equal (class, site, kind). Sums of counters are not stored, so that these hold whenever the
- * process was killed:
+ * Only the owning thread writes a row, with plain adds outside transactions; a reader sums the rows of equal
+ * (class, site, kind). Sums are not stored, so that these equations hold whenever the process is killed:
  *
  *   elided   = commits + nested
  *   acquired = elided + fallback + not_attempted
@@ -465,12 +462,6 @@ enum elide_row_state {
  * @state:         enum elide_row_state
  * @unused:        0
  * @site:          return address of the lock call
- * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted:
- * the condition variable was signalled, the semaphore had a unit left, all have arrived at the
- * barrier, the mutex is locked again. It is in @not_attempted, and in @contended if the thread had to
- * wait. Nothing is held, so @hold is empty. @failed has the waits that timed out, and sem_trywait()
- * calls that found no unit.
- *
  * @not_attempted: acquisitions that locked without an attempt
  * @fallback:      acquisitions that locked after one or more aborts
  * @commits:       elided acquisitions of the outermost lock of a section
@@ -479,15 +470,20 @@ enum elide_row_state {
  * @wasted_cycles: cycles in aborted attempts; sampled and scaled on a processor, exact in the
  *                 emulator
  * @wait:          time that the @contended acquisitions waited until they had locked
- * @hold:          time from acquisition to release, of locked acquisitions that were sampled
+ * @hold:          time from acquisition to release of sampled locked acquisitions
  * @causes:        aborts by enum elide_cause
  * @failed:        trylock and timed calls that found the lock held and did not get it
  * @wait_bins:     the measurements of @wait by elide_bin()
  * @hold_bins:     the measurements of @hold by elide_bin()
- * @parked:        acquisitions and timed calls that have begun to be parked, by the arm "restrict"
+ * @parked:        acquisitions and timed calls that the arm "restrict" has parked
  * @unparked:      of these, those that are no longer parked
  * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
  * @spare:         0
+ *
+ * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
+ * condition variable was signalled, the semaphore had a unit left, all have arrived at the barrier, the
+ * mutex is locked again. It is in @not_attempted, and in @contended if the thread had to wait. Nothing is
+ * held, so @hold is empty. @failed has the waits that timed out, and sem_trywait() calls that found no unit.
  */
 struct elide_row {
 	uint32_t class_index;
@@ -517,7 +513,7 @@ struct elide_row {
 _Static_assert(sizeof(struct elide_row) == 640, "ten cache lines");
 _Static_assert(offsetof(struct elide_row, state) == 6, "elide_record_check() leaves it out");
 
-/* What a thread record is of: elide_thread_record.state. */
+/* What a thread record describes: elide_thread_record.state. */
 enum elide_thread_state {
 	ELIDE_THREAD_NONE, /* the record is not in use: no thread has had its block */
 	ELIDE_THREAD_RUNS, /* a thread that counts in the rows of its block */
@@ -526,21 +522,21 @@ enum elide_thread_state {
 	ELIDE_THREAD_END       /* one more than the last */
 };
 
-/* Names of ended threads, at most: those of further names are summed up under an empty name. */
+/* Names of ended threads, at most: threads of further names are summed up under an empty name. */
 #define ELIDE_PAST_NAMES 64
 
 /**
  * struct elide_thread_record - a thread, or ended threads of one name.
  *
- * Rows belong to blocks, and a thread that begins gets the block of one that has ended. So the
- * numbers of a thread that has a block are those of the rows of the block, less what these had when
- * the thread began, which is what is here. Of past threads the numbers here are their own.
+ * Rows belong to blocks, and a new thread gets the block of an ended one. So a thread with a block has
+ * counted what the rows of the block have now, less what they had when the thread began: the numbers here.
+ * For past threads the numbers here are their own.
  *
  * @state:    enum elide_thread_state
- * @block:    number of its block, from 1: that of chunks of rows; 0 of past threads
- * @tid:      Linux thread id; 0 of past threads
- * @nr:       threads: 1, or as many as are past
- * @name:     name that the thread had when it was last read, as in /proc/PID/comm; ended by a NUL
+ * @block:    number of its block, from 1, as in chunks of rows; 0 for past threads
+ * @tid:      Linux thread id; 0 for past threads
+ * @nr:       threads: 1, or the number of past ones
+ * @name:     name of the thread when it was last read, as in /proc/PID/comm; ended by a NUL
  * @acquired: acquisitions
  * @elided:   of these, elided ones
  * @contended: of these, those that locked and found the lock held
@@ -563,36 +559,35 @@ struct elide_thread_record {
 
 _Static_assert(sizeof(struct elide_thread_record) == 80, "fixed layout");
 
-enum elide_moment_type {
-	ELIDE_MOMENT_NONE, /* the record is not in use */
-	ELIDE_MOMENT_WAIT,
-	ELIDE_MOMENT_HOLD,
-	ELIDE_MOMENT_ABORT, /* an attempt that aborted; in chunks of their own, which older readers skip */
-	ELIDE_MOMENT_END   /* one more than the last */
+enum elide_span_type {
+	ELIDE_SPAN_NONE, /* the record is not in use */
+	ELIDE_SPAN_WAIT,
+	ELIDE_SPAN_HOLD,
+	ELIDE_SPAN_ABORT, /* an attempt that aborted; in chunks of their own, which older readers skip */
+	ELIDE_SPAN_END   /* one more than the last */
 };
 
 /* Records of each type, at most. */
-#define ELIDE_MAX_MOMENTS 2016
+#define ELIDE_MAX_SPANS 2016
 
 /**
- * struct elide_moment - a wait, a hold or an aborted attempt that was sampled, with its time.
+ * struct elide_span - a wait, a hold or an aborted attempt that was sampled, with its time.
  *
- * A thread makes one each time that its waits, or the holds or aborted attempts that are measured, have
- * come to some
- * number of cycles. So the probability of one to be sampled is proportional to its length, and each
- * record stands for @weight cycles. When there is no room for more, that number is doubled, and of
- * the records that stand for less every second one goes. A record that is not in use any more, or
- * not yet, has a @type of ELIDE_MOMENT_NONE.
+ * A thread makes a record each time that its waits, its measured holds, or its measured aborted attempts
+ * add up to some number of cycles. So the probability to be sampled is proportional to the length, and each
+ * record stands for @weight cycles. When there is no room for more, that number is doubled, and every second
+ * one of the records that stand for less is removed. A record that is not in use has the @type
+ * ELIDE_SPAN_NONE.
  *
  * @class_index, @kind, @site: the row
- * @type:   enum elide_moment_type
+ * @type:   enum elide_span_type
  * @time:   time-stamp counter at its end
  * @cycles: its length
- * @weight: cycles of waits, or of measured holds or aborted attempts, that it stands for
- * @block:  block of the thread, see struct elide_thread_record; of an aborted attempt enum elide_cause
+ * @weight: cycles of waits, or of measured holds or aborted attempts, for which it stands
+ * @block:  block of the thread, see struct elide_thread_record; for an aborted attempt enum elide_cause
  * @tid:    the thread
  */
-struct elide_moment {
+struct elide_span {
 	uint32_t class_index;
 	uint16_t kind;
 	uint16_t type;
@@ -604,7 +599,7 @@ struct elide_moment {
 	uint32_t tid;
 };
 
-_Static_assert(sizeof(struct elide_moment) == 48, "fixed layout");
+_Static_assert(sizeof(struct elide_span) == 48, "fixed layout");
 
 enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock that no thread holds */
@@ -619,7 +614,7 @@ enum elide_misuse_type {
  * struct elide_misuse - one kind of misuse at one place.
  * @type:  enum elide_misuse_type
  * @kind:  enum elide_kind of the lock
- * @class: class of the first lock that was misused + 1, 0 if that is not known
+ * @class: class of the first lock that was misused + 1, 0 if it is not known
  * @site:  return address of the call
  * @lock:  address of the first lock that was misused
  * @count: times that it happened
@@ -638,10 +633,10 @@ struct elide_misuse {
 
 /**
  * struct elide_order_edge - a thread acquired a lock while it held another one.
- * @class_index: class of the lock that was held
+ * @class_index: class of the held lock
  * @tid:         first thread that did so
  * @held_kind, @taken_kind: enum elide_kind of the two acquisitions
- * @held_site:   return address of the call that acquired the lock that was held
+ * @held_site:   return address of the call that acquired the held lock
  * @taken_site:  return address of the call that acquired the other one
  */
 struct elide_order_edge {
@@ -691,7 +686,7 @@ _Static_assert(sizeof(struct elide_stack) == 256, "fixed layout");
 enum elide_sample_type {
 	ELIDE_SAMPLE_ABORT = 1, /* the lock call whose attempt aborted; cycles wasted */
 	ELIDE_SAMPLE_WAIT,      /* the lock call that found the lock held; cycles waited */
-	ELIDE_SAMPLE_BLOCK,     /* the unlock call of a lock that others waited for; the site is the
+	ELIDE_SAMPLE_BLOCK,     /* the unlock call of a lock for which others waited; the site is the
 				 * call that locked it, cycles are 0
 				 */
 	ELIDE_SAMPLE_END        /* one more than the last */
@@ -703,8 +698,8 @@ enum elide_sample_type {
  * @type:    enum elide_sample_type
  * @stack:   number of the stack, see struct elide_stack
  * @samples: events that were sampled
- * @count:   events that these count as
- * @cycles:  cycles that these count as
+ * @count:   events for which these count
+ * @cycles:  cycles for which these count
  */
 struct elide_sample {
 	uint32_t class_index;
@@ -717,7 +712,7 @@ struct elide_sample {
 	uint64_t cycles;
 };
 
-/* Where a detail comes from. */
+/* Source of a detail. */
 enum elide_detail_source {
 	ELIDE_DETAIL_STATUS = 1, /* the status word alone */
 	ELIDE_DETAIL_EMULATOR,   /* rtmgrind: exact */
@@ -728,13 +723,13 @@ enum elide_detail_source {
 	ELIDE_DETAIL_END         /* one more than the last */
 };
 
-/* What lies at the line of a detail. */
+/* What is in the line of a detail. */
 enum elide_data_type {
 	ELIDE_DATA_UNKNOWN,
 	ELIDE_DATA_STATIC, /* in an object: a symbol names it */
 	ELIDE_DATA_HEAP,   /* on the heap; data_base, data_size, alloc_stack: its block, if known */
 	ELIDE_DATA_STACK,  /* on the stack of a thread */
-	ELIDE_DATA_LOCK,   /* the lock itself: its word lies in the line */
+	ELIDE_DATA_LOCK,   /* the lock itself: its word is in the line */
 	ELIDE_DATA_END     /* one more than the last */
 };
 
@@ -746,14 +741,14 @@ enum elide_data_type {
  * @data_type:   enum elide_data_type
  * @other_write: the other access was a write
  * @samples:     aborts that were sampled; of a hint, loads
- * @count:       aborts that these count as; of a hint, 0
- * @cycles:      wasted cycles that these count as
+ * @count:       aborts for which these count; of a hint, 0
+ * @cycles:      wasted cycles for which these count
  * @own_pc:      instruction of this thread: its first access to @line, or the one that aborted
  * @other_pc:    the other thread's instruction, 0 if there is none
- * @other_site:  lock call of the section that the other thread was in, 0 if it was in none
+ * @other_site:  lock call of the other thread's section, 0 if it was in none
  * @other_class: class of that lock + 1, 0 if it was in none
  * @other_kind:  enum elide_kind of that call
- * @line:        address of the cache line, 0 if there is none; of the first abort of these
+ * @line:        address of the cache line, 0 if there is none; of the first of these aborts
  * @own_bytes, @other_bytes: bytes of the line that each thread touched, a bit each; of all @samples
  *               of that line, but see merge() in evidence/detail.c
  * @data_base, @data_size: heap block of the first byte that was touched, 0 if there is none
@@ -762,14 +757,14 @@ enum elide_data_type {
  * @other_stack: stack of @other_pc
  * @alloc_stack: stack of the allocation of the block
  * @syscall_nr:  -1 if there is none
- * @signal:      of a fault: 0 for one that the system handles (the first use of a page), else the
- *               signal that it would have raised
+ * @signal:      of a fault: the signal that it would have raised, 0 if the system handles it (first use of a
+ *               page)
  * @fault_addr:  address that faulted
- * @read_lines, @write_lines: lines that the first abort of these had read and written
+ * @read_lines, @write_lines: lines that the first of these attempts had read and written
  * @max_read_lines, @max_write_lines: the largest numbers in @samples
  * @cache_set:   set of the first-level cache that overflowed
  * @cache_ways:  ways of that set that the transaction needed; 0 if no set overflowed, or not known
- * @lock:        address of the lock, of the first abort of these
+ * @lock:        address of the lock, in the first of these aborts
  * @own_written, @other_written: bytes of @own_bytes and @other_bytes that were written
  */
 struct elide_detail {
@@ -814,32 +809,32 @@ struct elide_detail {
 _Static_assert(sizeof(struct elide_detail) == 192, "fixed layout");
 
 enum elide_blame_type {
-	ELIDE_BLAME_ABORT = 1, /* an attempt aborted as another thread had locked the lock, or
+	ELIDE_BLAME_ABORT = 1, /* an attempt aborted because another thread had locked the lock, or
 				* locked it during the section
 				*/
-	ELIDE_BLAME_INNER,     /* an attempt aborted as another thread had locked a lock that the
+	ELIDE_BLAME_INNER,     /* an attempt aborted because another thread had locked a lock that the
 				* section acquires inside: held_class is that of the inner lock,
 				* ~0 if it is not known, as on a processor
 				*/
-	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited; of a
+	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited; for a
 				* kind that is no lock: the call that ended the wait
 				*/
 	ELIDE_BLAME_END        /* one more than the last */
 };
 
 /**
- * struct elide_blame - who held a lock that another call found held.
+ * struct elide_blame - which call held a lock that another call found held.
  * @class_index, @kind, @site: the row that aborted or waited
  * @type:        enum elide_blame_type
- * @held_class:  class of the lock that was held
+ * @held_class:  class of the held lock
  * @held_kind:   enum elide_kind of the call that had locked it; ELIDE_KIND_NONE if not known
- * @peer:        of a kind that is no lock: 1 if the thread that ended the wait has waited there itself,
- *               or taken a unit of the semaphore
- * @held_site:   return address of that call, 0 if not known; of a condition variable, semaphore or
+ * @peer:        of a kind that is no lock: 1 if the thread that ended the wait has itself waited there, or
+ *               taken a unit of the semaphore
+ * @held_site:   return address of that call, 0 if not known; for a condition variable, semaphore or
  *               barrier the call that signalled, posted or arrived last
  * @samples:     aborts or waits that were sampled
- * @count:       aborts or waits that these count as
- * @cycles:      cycles wasted or waited that these count as
+ * @count:       aborts or waits for which these count
+ * @cycles:      cycles wasted or waited for which these count
  */
 struct elide_blame {
 	uint32_t class_index;
@@ -856,8 +851,8 @@ struct elide_blame {
 };
 
 enum elide_event_type {
-	ELIDE_EVENT_PAUSED = 1, /* the policy makes no attempts from now on; a: for this number of
-				 * acquisitions, 0: until it finds that eliding is better
+	ELIDE_EVENT_PAUSED = 1, /* the policy makes no attempts from now on; a: number of acquisitions
+				 * without, 0: until it finds that eliding is better
 				 */
 	ELIDE_EVENT_RESUMED,    /* the policy makes attempts again; a: 0 */
 	ELIDE_EVENT_OFF,        /* elision is switched off for the whole process; no row */
@@ -868,20 +863,20 @@ enum elide_event_type {
 /**
  * struct elide_event - a decision of the policy.
  * @time:   time-stamp counter
- * @class_index, @kind, @site: the row that it is about
+ * @class_index, @kind, @site: the row that it concerns
  * @type:   enum elide_event_type
  * @lock:   address of the lock
  * @a:      see the types
- * @tries, @fails: policy hpca: acquisitions in the window, and those that fell back, of which one
- *          that cannot be elided counts 8
+ * @tries, @fails: policy hpca: acquisitions in the window, and those that fell back, where one that cannot
+ *          be elided counts 8
  * @arm:    policy adaptive, as the following fields: number in arms.def of the challenger
- * @before: number of the arm that was in use
+ * @before: number of the incumbent
  * @ratio:  logarithm of the ratio of the sections per time with @arm and with @before, in 1/1000
  * @confidence: probability that the sign of @ratio is right, in 1/1000
- * @pairs:  pairs of measurements; 0 if nothing was measured, because nothing could be elided
+ * @pairs:  pairs of measurements; 0 if nothing was measured, as nothing could be elided
  *
  * In a decision about all call sites of a class @site is 0, and @kind is that of the first site. In
- * decisions of the adaptive policy @lock is 0, unless they are about a hot lock.
+ * decisions of the adaptive policy @lock is 0, unless they are about a lock with a state of its own.
  */
 struct elide_event {
 	uint64_t time;
@@ -904,8 +899,8 @@ _Static_assert(sizeof(struct elide_event) == 64, "one cache line");
 
 /**
  * struct elide_source - a process whose data file elide-merge(1) has joined to others.
- * @host:    as in its header, as are the following
- * @name:    what the program is called
+ * @host:    from its header, as are the following
+ * @name:    name of the program
  * @start_realtime_ns, @run, @pid, @pid_start, @nr_threads, @exit_status: of its header
  * @elapsed_ns: time from its start to its end, 0 if that is not known
  * @state:   enum elide_file_state
@@ -933,7 +928,7 @@ struct elide_source {
 
 _Static_assert(sizeof(struct elide_source) == 256, "fixed layout");
 
-/* Who counted. */
+/* Source of a counter. */
 enum elide_counter_source {
 	ELIDE_COUNTER_PMU = 1, /* the processor's counters, by perf_event_open(2) */
 	ELIDE_COUNTER_PCM,     /* pcm-tsx; of the whole machine */

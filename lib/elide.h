@@ -13,10 +13,9 @@
  *	if (!elide_end(&latch->word))
  *		latch_unlock(latch);
  *
- * The functions may be called by any number of threads at once, and from signal handlers. A signal
- * that arrives in an elided section aborts it before its handler runs. fork() in an elided section
- * aborts it, as any system call does: the child never inherits one. The child counts into a data
- * file of its own.
+ * Any number of threads may call the functions at once, also from signal handlers. A signal that arrives in
+ * an elided section aborts it before its handler runs. fork() in an elided section aborts it, as any system
+ * call does, so the child never inherits one. The child counts into a data file of its own.
  */
 #ifndef ELIDE_H
 #define ELIDE_H
@@ -36,9 +35,8 @@ extern "C" {
  * @free: their value in a free lock
  * @size: bytes of the word, 4 or 8; it is aligned to them. Any other number counts as 8
  *
- * Data and not a function, so that nothing is called inside a transaction.
- * Every path that locks it must make the rule false, or sections
- * would run beside its holder.
+ * Data and not a function, so that nothing is called inside a transaction. Every path that locks the lock
+ * must make the rule false, or elided sections would run beside its holder.
  */
 struct elide_rule {
 	uint64_t mask;
@@ -51,13 +49,12 @@ struct elide_rule {
  * @word: the lock word; its address stands for the lock
  * @rule: when the lock is free
  *
- * May wait for the lock to become free, for a bounded time: before each attempt SPIN_BUSY
- * iterations (elide-tunables(7); 1,000 by default), then for up to two of its typical hold times and
- * at most 2,097,152 cycles (waiting in elide(7)), and after a conflict a pause that doubles with
- * each further one from a mean of 1 iteration. The attempts are bounded by the numbers of the
- * policy; conflicts with a thread that has locked it add at most 64. The
- * call's place in the program is the call site that the report names. Thread-safe; not for locks
- * in memory that other processes map.
+ * May wait for the lock to become free, for a bounded time: before each attempt SPIN_BUSY iterations
+ * (elide-tunables(7); 1,000 by default), then up to two of its typical hold times and at most 2,097,152
+ * cycles (waiting in elide(7)). After a conflict it pauses: for a mean of 1 iteration first, which doubles
+ * with each further conflict. The numbers of the policy bound the attempts; conflicts with a thread that
+ * has locked the lock add at most 64. The report names the place of this call as the call site.
+ * Thread-safe; not for locks in memory that other processes map.
  *
  * Return: 1: the section is elided, do not take the lock; 0: take it.
  */
@@ -67,8 +64,8 @@ int elide_begin(const void *word, const struct elide_rule *rule);
  * elide_end() - end a critical section.
  * @word: as given to elide_begin()
  *
- * Sections may end in any order. An end without a begin, or of a lock that was not elided, changes
- * and counts nothing.
+ * Sections may end in any order. The end of a lock that was not elided, or not begun, changes and counts
+ * nothing.
  *
  * Return: 1: it was elided, do not release the lock; 0: release it.
  */
@@ -79,10 +76,10 @@ int elide_end(const void *word);
  * @word: the lock word
  * @rule: when the lock is free
  *
- * Does not wait, neither for the lock nor after a conflict; the attempts are bounded as those of
- * elide_begin(). A section that begins is ended with elide_end(). Where 0 is returned the lock was
- * free a moment ago: the call is counted as an acquisition under the lock, also if another thread
- * then comes first. Thread-safe; not for locks in memory that other processes map.
+ * Waits neither for the lock nor after a conflict; attempts are bounded as those of elide_begin(). End the
+ * section with elide_end(). If it returns 0, the lock was free a moment ago, and the call counts as an
+ * acquisition under the lock, even if another thread then comes first. Thread-safe; not for locks in
+ * memory that other processes map.
  *
  * Return: 1: the section is elided, do not take the lock; 0: try to take it; -1: the lock is held,
  * by another thread or by an elided section of this one, and nothing was counted.
@@ -90,18 +87,18 @@ int elide_end(const void *word);
 int elide_try_begin(const void *word, const struct elide_rule *rule);
 
 /**
- * elide_init() - a lock comes into being at that address.
+ * elide_init() - a lock is initialised.
  * @word: the lock word
- * @site: a return address that stands for the place where the lock is initialised, for example
- *        that of the lock's own function for it; NULL: this call
+ * @site: a return address that stands for the place where the lock is initialised, for example that of the
+ *        lock's own function for it; NULL: this call
  *
- * Optional. In reports all locks of one such place are a class, with the name of the place, unless
- * they lie in data of the program, which has a name of its own. Without it the class is named after
- * the first call of elide_begin(). An earlier lock at the address is forgotten.
+ * Optional. In reports all locks of one such place are a class, with the name of the place; a lock in data of
+ * the program has the name of the data. Without elide_init() the class is named after the first call of
+ * elide_begin(). An earlier lock at the address is forgotten.
  */
 void elide_init(const void *word, const void *site);
 
-/** elide_forget() - the lock is destroyed or its memory reused; what was counted stays. */
+/** elide_forget() - the lock is destroyed, or its memory reused; its counts stay. */
 void elide_forget(const void *word);
 
 /**

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * emulator.h - what the library and rtmgrind say to each other.
+ * emulator.h - the protocol between the library and rtmgrind.
  *
- * A request is Valgrind's client-request sequence, a no-op on hardware: it
- * costs a few cycles and returns the default. Included by the emulator too,
- * so it must never include libc.
+ * A request is Valgrind's client-request sequence, a no-op on hardware: it costs a few cycles and returns 0.
+ * The emulator includes this, too, so it must never include libc.
  */
 #ifndef ELIDE_EMULATOR_H
 #define ELIDE_EMULATOR_H
@@ -13,36 +12,35 @@
 enum rtmgrind_request {
 	/* () -> version of this protocol, 0 when not under rtmgrind. */
 	RTMGRIND_VERSION = 0x52540000,
-	/* (struct rtmgrind_abort *, size) -> 1 if the calling thread has had an abort since the
-	 * last call and the first @size bytes of the record were filled, else 0. Costs no virtual time.
+	/* (struct rtmgrind_abort *, size) -> 1 if the calling thread has had an abort since its last
+	 * such request, and the first @size bytes of the record were filled; else 0. Costs no virtual time.
 	 */
 	RTMGRIND_LAST_ABORT,
 	/* () the start-up probe is over: spurious aborts and timer interrupts may begin. */
 	RTMGRIND_PROBE_DONE,
-	/* () region of interest: outside it the cost model is off and set-up runs fast.
-	 * Without any of these requests the whole run is the region.
+	/* () region of interest, outside of which the cost model is off and set-up runs fast.
+	 * Without these requests the whole run is the region.
 	 */
 	RTMGRIND_ROI_BEGIN,
 	RTMGRIND_ROI_END,
 	/* (struct rtmgrind_machine *, size) -> 1 if the record was filled, else 0. */
 	RTMGRIND_MACHINE,
 	/* (unsigned long long *frames, number) -> frames filled: the calling thread's stack, the
-	 * innermost first: the place behind the request in the function that asks, then return
-	 * addresses. Costs no virtual time.
+	 * innermost first: the address behind the request, then return addresses. Costs no virtual time.
 	 */
 	RTMGRIND_STACK,
-	/* (const struct rtmgrind_outer *) where the calling thread says in which section it is;
-	 * 0 from now on nowhere. The emulator reads it when the thread aborts another one.
+	/* (const struct rtmgrind_outer *) where the calling thread keeps its present section; 0:
+	 * nowhere. The emulator reads it when the thread aborts another one.
 	 */
 	RTMGRIND_SECTION,
-	/* () virtual time stands still for the calling thread until RTMGRIND_TIME_GOES_ON: what it
-	 * does meanwhile takes no time and enters no simulated cache. For what the library does
-	 * with names and numbers that differ from place to place. The two nest.
+	/* () virtual time stands still for the calling thread until RTMGRIND_TIME_GOES_ON: its
+	 * instructions take no time and enter no simulated cache. For work whose length depends on
+	 * names, ids or the environment. The two nest.
 	 */
 	RTMGRIND_TIME_STOPS,
 	RTMGRIND_TIME_GOES_ON,
 	/* (struct rtmgrind_abort *, size) -> 1 if RTMGRIND_LAST_ABORT has told of the calling thread's
-	 * last abort and the record was filled again, else 0. So whoever has little stack requests a
+	 * last abort, and the record was filled again; else 0. So code with little stack can request a
 	 * struct rtmgrind_brief first. Costs no virtual time.
 	 */
 	RTMGRIND_ABORT_AGAIN,
@@ -54,7 +52,7 @@ enum rtmgrind_request {
 #define RTMGRIND_FRAMES 31
 
 /**
- * struct rtmgrind_call - a lock call: how the library's counters of it begin.
+ * struct rtmgrind_call - a lock call: the beginning of its struct elide_row.
  * @kind: enum elide_kind
  * @site: return address of the call
  */
@@ -66,7 +64,7 @@ struct rtmgrind_call {
 };
 
 /**
- * struct rtmgrind_outer - the outermost section a thread is in, kept by the library.
+ * struct rtmgrind_outer - the outermost section of a thread, kept by the library.
  * @call: address of a struct rtmgrind_call; 0 outside of sections
  * @lock: address of the lock
  */
@@ -76,7 +74,7 @@ struct rtmgrind_outer {
 };
 
 /**
- * struct rtmgrind_section - the critical section a thread was in.
+ * struct rtmgrind_section - the critical section of a thread.
  * @open: not 0 inside of one
  * @kind: enum elide_kind of the lock call
  * @lock: address of the outermost lock
@@ -103,7 +101,7 @@ enum rtmgrind_cause {
 	RTMGRIND_CAUSE_NEST,
 };
 
-/* How struct rtmgrind_abort begins, which says what they are. */
+/* The first members of struct rtmgrind_abort, described there. */
 #define RTMGRIND_BRIEF                 \
 	unsigned int cause;            \
 	unsigned int status;           \
@@ -112,7 +110,6 @@ enum rtmgrind_cause {
 	unsigned int other_tid;        \
 	unsigned int other_write;
 
-/* The beginning of struct rtmgrind_abort. */
 struct rtmgrind_brief {
 	RTMGRIND_BRIEF
 };
@@ -120,9 +117,9 @@ struct rtmgrind_brief {
 /**
  * struct rtmgrind_abort - detail of a thread's last abort.
  * @cause:      enum rtmgrind_cause
- * @status:     the status word the program saw in EAX
- * @own_pc:     instruction of this thread: the one that first accessed @line if that is known,
- *              else the one that was executing or is next
+ * @status:     the status word that the program saw in EAX
+ * @own_pc:     instruction of this thread: the first to access @line if that is known, else the present
+ *              or the next one
  * @line:       address of the cache line in conflict or over capacity, 0 if none
  * @own_addr:   byte of @line this thread accessed first, 0 if unknown
  * @other_pc:   the other thread's instruction, 0 if none
@@ -134,21 +131,20 @@ struct rtmgrind_brief {
  * @write_lines: lines in the write set
  * @cycles:     virtual cycles spent in the attempt, abort cost included
  * @own_bytes:  bytes of @line that this transaction touched, a bit each
- * @other_bytes: bytes of @line that the other thread touched: its access, and if it was in a
- *              transaction all that this had touched before
- * @other_section: what the other thread had said with RTMGRIND_SECTION; not open if nothing
+ * @other_bytes: bytes of @line that the other thread touched: by its access, and, in a transaction, before
+ * @other_section: the other thread's section by RTMGRIND_SECTION; not open if there is none
  * @fault_addr: address of the fault, 0 if none
- * @signal:     that a fault would have raised, 0 if the system would have mended it
+ * @signal:     signal that a fault would have raised, 0 if the system would have handled it
  * @cache_set:  set of the first-level cache that overflowed
- * @cache_ways: lines of that set the transaction needed; 0 if it was not the set alone that was
- *              too small: more than a quarter of the cache was in use
+ * @cache_ways: lines of that set that the transaction needed; 0 if more than a quarter of the cache was in
+ *              use, so that not the set alone was too small
  * @nr_own, @own_frames: stack at the instruction that aborted, for causes inside this thread: the
  *              instruction, then return addresses
  * @nr_other, @other_frames: stack of the other thread at its access
  * @own_written: of @own_bytes, those that were written
  * @other_written: of @other_bytes, those that were written
  *
- * Two threads share data truly if one has written a byte that the other has touched.
+ * It is true sharing if one thread has written a byte that the other has touched.
  */
 struct rtmgrind_abort {
 	RTMGRIND_BRIEF
@@ -232,19 +228,17 @@ static inline unsigned long valgrind_runs(void)
 }
 
 /**
- * rtmgrind_time_stops() - virtual time stands still for the calling thread.
- *
- * For what takes a time that depends on names of files, the environment or ids of processes.
+ * rtmgrind_time_stops() - RTMGRIND_TIME_STOPS.
  */
 static inline void rtmgrind_time_stops(void)
 {
-	/* Not on the stack, which these requests of many lock calls would make deeper. */
+	/* Not on the stack, as many lock calls make these requests. */
 	static const unsigned long args[6] = {RTMGRIND_TIME_STOPS};
 
 	rtmgrind_ask(args);
 }
 
-/** rtmgrind_time_goes_on() - virtual time goes on, as before rtmgrind_time_stops(). */
+/** rtmgrind_time_goes_on() - end of rtmgrind_time_stops(). */
 static inline void rtmgrind_time_goes_on(void)
 {
 	static const unsigned long args[6] = {RTMGRIND_TIME_GOES_ON};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* live-name.h - what a data file is called while its process runs. */
+/* live-name.h - the name of a data file while its process runs. */
 #ifndef ELIDE_LIVE_NAME_H
 #define ELIDE_LIVE_NAME_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The name of the file while its process runs has this in front of NAME, and this after it. */
+/* What that name has before and after NAME. */
 #define ELIDE_LIVE_BEFORE "."
 #define ELIDE_LIVE_AFTER  ".live"
 
@@ -19,7 +19,7 @@ static inline const char *elide_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/** elide_is_live_name() - is it a name that a file has while its process runs? */
+/** elide_is_live_name() - is it such a name? */
 static inline bool elide_is_live_name(const char *path)
 {
 	const char *base = elide_base_name(path);
@@ -33,9 +33,9 @@ static inline bool elide_is_live_name(const char *path)
  * elide_live_name() - the name of a file while its process runs.
  * @to: filled
  * @size: its size in bytes
- * @path: the name that the file has afterwards
+ * @path: its final name
  *
- * Return: false if there is not enough room for it, or @path is such a name itself.
+ * Return: false if there is no room for it, or if @path is such a name itself.
  */
 static inline bool elide_live_name(char *to, size_t size, const char *path)
 {
@@ -50,7 +50,7 @@ static inline bool elide_live_name(char *to, size_t size, const char *path)
 	return true;
 }
 
-/** elide_final_name() - make the name that a file gets out of that while its process runs, in place. */
+/** elide_final_name() - turn the name of a file while its process runs into its final name, in place. */
 static inline void elide_final_name(char *path)
 {
 	char *base = path + (elide_base_name(path) - path);

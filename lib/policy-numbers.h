@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * policy-numbers.h - what stands behind the name of a policy: NAME[:NUMBER=VALUE,...].
+ * policy-numbers.h - parse the numbers of a policy: NAME[:NUMBER=VALUE,...].
  *
- * Used by the library and by the tools, which say the same of a fault. Must never allocate.
+ * Shared by the library and the tools, so that both report the same errors. Must never allocate.
  */
 #ifndef ELIDE_POLICY_NUMBERS_H
 #define ELIDE_POLICY_NUMBERS_H
@@ -52,7 +52,7 @@ static inline bool elide_policy_has(const char *policy, size_t len, unsigned int
 	return elide_is_word_of(elide_policy_numbers[nr].policies, policy, len);
 }
 
-/* Adds @text to the text in @why: at most @max bytes of it, and as far as there is room. */
+/* Append at most @max bytes of @text to the text in @why, as far as there is room. */
 static inline void elide_why_add(char *why, size_t size, const char *text, size_t max)
 {
 	size_t used = strlen(why), room = size - used - 1;
@@ -62,7 +62,7 @@ static inline void elide_why_add(char *why, size_t size, const char *text, size_
 	why[used + len] = '\0';
 }
 
-/* "fixed has conflict|busy=N, not 'confl=3'", or "glibc has no numbers". Return: false. */
+/* Write "fixed has conflict|busy=N, not 'confl=3'", or "glibc has no numbers". Return: false. */
 static inline bool elide_policy_lacks(const char *policy, size_t policy_len, const char *text,
 				      size_t len, char *why, size_t size)
 {
@@ -86,7 +86,7 @@ static inline bool elide_policy_lacks(const char *policy, size_t policy_len, con
 	return false;
 }
 
-/* One NUMBER=VALUE of @len bytes; as elide_policy_parse(). */
+/* elide_policy_parse() for one NUMBER=VALUE of @len bytes. */
 static inline bool elide_policy_parse_one(const char *policy, size_t policy_len, const char *text,
 					  size_t len, uint32_t *values, char *why, size_t size)
 {
@@ -116,8 +116,8 @@ static inline bool elide_policy_parse_one(const char *policy, size_t policy_len,
 
 /**
  * elide_policy_parse() - read the numbers of a policy.
- * @policy: its name, of @len bytes, which is valid
- * @text: NUMBER=VALUE,... as it stands behind the colon
+ * @policy: its valid name, of @len bytes
+ * @text: NUMBER=VALUE,... from behind the colon
  * @values: by enum elide_policy_number; those that are named are set
  * @why: @size bytes, filled with what is wrong and what would be right
  *

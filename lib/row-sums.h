@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* row-sums.h - what is computed from the counters of a row: struct elide_row. */
+/* row-sums.h - sums of the counters of a row, struct elide_row. */
 #ifndef ELIDE_ROW_SUMS_H
 #define ELIDE_ROW_SUMS_H
 
@@ -27,12 +27,12 @@ static inline uint64_t elide_row_aborts(const struct elide_row *row)
 	return sum;
 }
 
-/* Of fewer measurements of a row the longest does not stand for others: it may be the very first. */
+/* With fewer measurements of a row the longest, perhaps the very first, does not stand for others. */
 #define ELIDE_FEW_HOLDS 16
 
 /**
- * elide_row_held() - cycles that the locks of a row were held: the mean of those that were measured
- * times the acquisitions that locked. Signed, so that a row of negated counters comes out negative.
+ * elide_row_held() - cycles that the locks of a row were held: the mean measured hold time times the
+ * acquisitions that locked. Signed, so that a row of negated counters gives a negative result.
  */
 static inline double elide_row_held(const struct elide_row *row)
 {

@@ -2,15 +2,14 @@
 /*
  * rtm.h - the RTM instructions, the abort status bits and our own abort codes.
  *
- * The only file that holds the instructions. They must never be executed
- * unless elide_detect() found RTM usable: without it they are #UD.
- * Encodings and bits: Intel SDM vol. 1, chapter 16 ("Programming with
- * Intel Transactional Synchronization Extensions").
+ * The only file that holds the instructions. They must never be executed unless CPUID shows RTM
+ * (base/detect.h): without it they raise #UD. Encodings and bits: Intel SDM vol. 1, chapter 16
+ * ("Programming with Intel Transactional Synchronization Extensions").
  */
 #ifndef ELIDE_RTM_H
 #define ELIDE_RTM_H
 
-/* EAX after an abort. Zero: none of these; a system call, fault or interrupt for instance. */
+/* EAX after an abort. Zero: none of these, for instance a system call, fault or interrupt. */
 #define RTM_STARTED   (~0u)
 #define RTM_EXPLICIT  (1u << 0) /* XABORT; its operand is in bits 31..24 */
 #define RTM_RETRY     (1u << 1) /* the processor thinks a retry may succeed */
@@ -48,13 +47,13 @@ static inline __attribute__((always_inline)) unsigned int rtm_begin(void)
 static inline __attribute__((always_inline)) int rtm_started(unsigned int *status)
 {
 #if defined(__clang__) && __clang_major__ < 17
-	/* Its asm goto has outputs for the way straight on alone. */
+	/* Its asm goto has outputs on the fall-through path only. */
 	*status = rtm_begin();
 	return *status == RTM_STARTED;
 #else
 	unsigned int eax;
 
-	/* XBEGIN rel32: relative to the end of the instruction, which is that of the operand. */
+	/* XBEGIN rel32: relative to the end of the instruction. */
 	__asm__ goto(".byte 0xc7, 0xf8; .long %l[aborted] - . - 4"
 		     : "=a"(eax)
 		     :

@@ -5,8 +5,8 @@ PRELOAD_SRC := $(wildcard preload/*.c)
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(OBJ)/%.o)
 PRELOAD     := $(LIBDIR)/libelide-preload.so
 
-# Variables that a program's start touches lie together, and not one beside each large table: each
-# page that is touched first costs as much as a thousand instructions.
+# Keep the small variables that a program's start touches together, not one beside each large table: the
+# first touch of a page costs as much as a thousand instructions.
 SMALL_TOGETHER := -Wl,--sort-section=alignment
 
 preload: $(PRELOAD)
@@ -16,8 +16,8 @@ $(OBJ)/preload/%.o: preload/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -c -o $@ $<
 
-# A version node for every version that symbols.def names; the functions behind
-# the versioned names are not exported under their own.
+# A version node for every version in symbols.def. The functions behind the versioned names are not exported
+# under their own names.
 $(OBJ)/preload/versions.map: preload/symbols.def
 	$(Q)mkdir -p $(@D)
 	$(Q)grep -o '"GLIBC_[0-9.]*"' $< | tr -d '"' | sort -uV | sed 's/$$/ { local: cond_*; };/' > $@

@@ -2,10 +2,9 @@
 /*
  * bypass.c - see bypass.h.
  *
- * A wrapper that only passes a call on costs two jumps: a fifth of an uncontended lock and
- * unlock, and all that the library would cost where it is switched off. The words through
- * which objects call other objects' functions are those that the loader has filled in
- * (System V ABI, AMD64 supplement, 4.4 and 5.2). Must never change any other word.
+ * A wrapper that only passes a call on costs two jumps: a fifth of an uncontended lock and unlock, and all
+ * that the library would cost when it is switched off. Objects call one another's functions through words
+ * that the loader fills in (System V ABI, AMD64 supplement, 4.4 and 5.2). Must never change any other word.
  */
 #include <link.h>
 #include <stdbool.h>
@@ -23,10 +22,10 @@
 /* Bytes of a page on x86-64. */
 #define PAGE_BYTES 4096
 
-/* A wrapper, and what it stands in front of. */
+/* A wrapper and its real function. */
 struct pair {
 	const char *name, *version;
-	const void *real; /* where the function's address is, in struct real */
+	const void *real; /* the member of struct real with the function's address */
 	ElfW(Sym) *symbol;
 	uintptr_t wrapper;
 	uintptr_t function;
@@ -41,7 +40,7 @@ static struct pair pairs[] = {
 #undef ELIDE_ALIAS
 };
 
-/* An object's relocations, and what of it the loader has made read-only (PT_GNU_RELRO). */
+/* An object's relocations, and the range that the loader has made read-only (PT_GNU_RELRO). */
 struct object {
 	uintptr_t base;
 	const ElfW(Rela) *tables[2];
@@ -54,7 +53,7 @@ static uintptr_t page_of(uintptr_t address)
 	return address & -(uintptr_t)PAGE_BYTES;
 }
 
-/* @word, in a page that is to be readable and, with @writable, writable after it. */
+/* Change @word. Its page stays readable and, with @writable, writable. */
 static void change(uintptr_t *word, uintptr_t value, bool writable)
 {
 	void *page = (void *)page_of((uintptr_t)word);
@@ -75,7 +74,7 @@ static const struct pair *pair_of(uintptr_t wrapper)
 	return NULL;
 }
 
-/* The words that one table of relocations has filled in. */
+/* Rebind the words of one table of relocations. */
 static void rebind(const struct object *o, const ElfW(Rela) *table, size_t size)
 {
 	for (const ElfW(Rela) *r = table; size >= sizeof(*r); r++, size -= sizeof(*r)) {
@@ -100,7 +99,7 @@ static void read_dynamic(struct object *o, const ElfW(Dyn) *d)
 	for (; d->d_tag != DT_NULL; d++) {
 		uintptr_t address = d->d_un.d_ptr;
 
-		/* The loader relocates most of these where they are. */
+		/* The loader has relocated most of these in place. */
 		if (address < o->base)
 			address += o->base;
 		switch (d->d_tag) {
@@ -146,7 +145,7 @@ static int rebind_object(struct dl_phdr_info *info, size_t size, void *own)
 }
 
 /*
- * What is bound later: the loader adds the base. The words are all in the table of symbols, a few
+ * Rebind what the loader will bind later, by adding the base to a symbol's value. All symbols are in a few
  * pages, which are made writable together: two system calls, not two for each name.
  */
 static void rebind_symbols(uintptr_t base)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bypass.h - the library out of the way where it does nothing.
+ * bypass.h - a library that does nothing gets out of the way.
  */
 #ifndef ELIDE_BYPASS_H
 #define ELIDE_BYPASS_H
@@ -10,10 +10,9 @@
 /**
  * bypass_wrappers() - from now on the program's calls go to glibc and not through the wrappers.
  *
- * For a constructor, after real_resolve(), in a process where the engine does not run and
- * will not. What the loaded objects have bound to a wrapper is bound to the function behind
- * it, and so is what will be bound later. Where a page cannot be changed the wrappers stay,
- * and pass each call on.
+ * For a constructor, after real_resolve(), in a process in which the engine will not run. Binds all that
+ * loaded objects have bound, or will bind, to a wrapper to the real function. If a page cannot be changed,
+ * its wrappers stay, and pass each call on.
  */
 void bypass_wrappers(void);
 

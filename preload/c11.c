@@ -50,7 +50,7 @@ WRAPPER void mtx_destroy(mtx_t *m)
 
 	PASS(mtx_destroy, m);
 	wrap_destroy_begin(m);
-	/* glibc leaves a held one alone, and cannot say so. */
+	/* glibc leaves a held mutex alone, and has no way to say so. */
 	held = glibc_layout.mutex && READ_ONCE(mutex_of(m)->__data.__nusers);
 	real.mtx_destroy(m);
 	if (held)
@@ -113,7 +113,7 @@ WRAPPER int cnd_broadcast(cnd_t *c)
 	return real.cnd_broadcast(c);
 }
 
-/* Count a wait that has ended with @answer, which is what it returns. */
+/* Count a wait that has ended with @answer. Returns @answer. */
 static int cnd_waited(struct elide_blocking *b, cnd_t *c, mtx_t *m, const void *site, int answer)
 {
 	cond_waited(b, c, m, site,

@@ -2,8 +2,8 @@
 /*
  * cond.c - condition variables, in both versions glibc exports.
  *
- * A section that waits cannot be elided: the mutex must be locked when
- * glibc releases it. A signal inside an elided section aborts it by its futex call, if a thread waits.
+ * A section that waits cannot be elided: the mutex must be locked when glibc releases it. If a thread waits,
+ * a signal inside an elided section aborts the section by its system call.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 
 #define KIND ELIDE_KIND_COND
 
-/* The two versions have different condition variables; each is forwarded to its own. */
+/* The two versions have different condition variables; each call is forwarded to its own version. */
 int cond_init_old(pthread_cond_t *c, const pthread_condattr_t *attr);
 int cond_destroy_old(pthread_cond_t *c);
 int cond_wait_old(pthread_cond_t *c, pthread_mutex_t *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cond.h - waits for condition variables, and signals: what pthread's and C11's share.
+ * cond.h - waits for condition variables, and signals: shared by pthread's and C11's functions.
  */
 #ifndef ELIDE_COND_H
 #define ELIDE_COND_H
@@ -12,9 +12,7 @@
 #include "section/blocking.h"
 #include "section/locked.h"
 
-/**
- * wrap_wait() - before a call that releases a mutex and waits: no section may be elided over it.
- */
+/** wrap_wait() - before a call that releases a mutex and waits: aborts an elided section around it. */
 static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 {
 	struct elide_thread *t = elide_self;
@@ -24,14 +22,14 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 	if (t->nr_held)
 		rtm_abort(ELIDE_CODE_cond_wait);
 	if (t->hold_lock == mutex)
-		elide_hold_cancel(t); /* not one critical section */
+		elide_hold_cancel(t); /* the critical section is interrupted */
 	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
 		elide_order_reacquired(t, mutex, site);
 }
 
 /*
- * Before a signal or a broadcast. glibc has the number of those that wait above the flags, and changes it
- * before the mutex is released. Not for condition variables of GLIBC_2.2.5, which are another structure.
+ * Before a signal or a broadcast. glibc keeps the number of waiters above the flags, and changes it before
+ * the mutex is released. Not for condition variables of GLIBC_2.2.5, which are another structure.
  */
 static __always_inline_fn void cond_wakes(const pthread_cond_t *c, const void *site)
 {
@@ -43,10 +41,10 @@ static __always_inline_fn void cond_wakes(const pthread_cond_t *c, const void *s
 
 /**
  * cond_waited() - after the real wait for a condition variable, of pthread or of C11.
- * @b: begun before it
+ * @b: from elide_blocking_begin_cond()
  * @c, @m: the condition variable and the mutex; only their addresses are used
  * @site: return address of the call
- * @err: what the call answers, as pthread_cond_timedwait() says it
+ * @err: the answer of the call, as an error of pthread_cond_timedwait()
  *
  * Return: @err.
  */

@@ -4,7 +4,7 @@
 
 __cold int count_failed(struct elide_row *row, int err)
 {
-	/* Not in a transaction of the program's own, as count_begin() says. */
+	/* Not in a transaction of the program: see count_begin(). */
 	if (READ_ONCE(elide_enabled) && rtm_test())
 		return err;
 	counter_add(row->failed, 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * count.h - what is counted of an acquisition that locks, fails or is released without elision.
+ * count.h - counts acquisitions that lock, fail or are released without elision.
  *
- * What is to be counted is found out before the lock is locked: other threads wait for it while it is
- * counted.
+ * What to count is found out before the lock is locked, as other threads wait for it afterwards.
  */
 #ifndef ELIDE_COUNT_H
 #define ELIDE_COUNT_H
@@ -16,7 +15,7 @@
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
 int count_failed(struct elide_row *row, int err);
 
-/* The same after elide_try(). @call: of the call, if it was known before */
+/* count_failed() after elide_try(). @call: the call, if it was known before */
 static inline int count_failed_try(const struct elide_call *call, struct elide_row *row, int err)
 {
 	if (likely(call))
@@ -31,11 +30,9 @@ static __always_inline_fn bool is_held_error(int err)
 }
 
 /**
- * struct count - what will be counted of an acquisition that locks, found out before.
- * @counter: of its row; NULL: it is not counted
+ * struct count - what to count for an acquisition that locks.
+ * @counter: in its row; NULL: it is not counted
  * @more: its hold time is measured, or it is watched
- *
- * Other threads wait while it is counted.
  */
 struct count {
 	uint64_t *counter;
@@ -46,8 +43,8 @@ static __always_inline_fn struct count count_begin(struct elide_row *row,
 						   enum elide_outcome outcome)
 {
 	/*
-	 * In a transaction of the program's own the counters would be in its write set, and other
-	 * threads' reads of them would abort it. Such an acquisition is not counted.
+	 * Not in a transaction of the program: the counters would be in its write set, and other threads'
+	 * reads of them would abort it.
 	 */
 	if (READ_ONCE(elide_enabled) && rtm_test())
 		return (struct count){NULL, false};
@@ -71,7 +68,7 @@ static __always_inline_fn void count_end(struct count count, struct elide_thread
 		elide_locked_more(t, row, lock, wait);
 }
 
-/* Both, where the lock is locked already. */
+/* count_begin() and count_end(), if the lock is locked already. */
 static __always_inline_fn void count_locked(struct elide_thread *t, struct elide_row *row,
 					    const void *lock, enum elide_outcome outcome, bool wait)
 {
@@ -79,9 +76,9 @@ static __always_inline_fn void count_locked(struct elide_thread *t, struct elide
 }
 
 /*
- * count_locked() for the short way, where no attempt was made: fewer instructions, as one count
- * serves the row and the hold time. Not counter_add(): these calls are not allowed in signal
- * handlers, so no other count can come between. Returns 0.
+ * count_locked() for the short way, where no attempt was made: fewer instructions, as one counter serves
+ * the row and the hold time. Not counter_add(): signal handlers must not make these calls, so no other
+ * count can come in between. Returns 0.
  */
 static __always_inline_fn int count_short(struct elide_thread *t, struct elide_row *row,
 					     const void *lock)
@@ -101,8 +98,8 @@ static __always_inline_fn void release_locked(struct elide_thread *t, const void
 }
 
 /*
- * Does the thread hold locks of a kind that it counts? Then one less from now on. The subtraction
- * itself answers, in fewer instructions than a comparison before it.
+ * Does the thread hold locks of a kind that it counts? Then count one less. The subtraction itself answers,
+ * in fewer instructions than a comparison before it.
  */
 static __always_inline_fn bool held_less(uint32_t *nr)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * create.c - pthread_create() and thrd_create(): a thread is made on a clean stack.
+ * create.c - pthread_create() and thrd_create(): call them with zeroes below the stack pointer.
  *
- * glibc 2.36 blocks all signals while it makes a thread, does not look whether that has succeeded,
- * and then sets the mask that it has asked for. Where a seccomp filter forbids SIG_BLOCK alone, as
- * that of tor does, it sets what happens to lie on the stack: without the library what the program
- * has left there, and with it what the lock calls have left, so that other signals would stay
- * blocked. Zeros block none.
+ * glibc 2.36 blocks all signals while it makes a thread, does not check whether that has succeeded, and
+ * then restores the mask that the kernel should have written. If a seccomp filter forbids only SIG_BLOCK, as
+ * that of tor does, it restores what happens to be on the stack: without the library what the program has
+ * left there, with it what the lock calls have left, so that other signals would stay blocked. Zeroes block
+ * none.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 /* Bytes of the stack that glibc's functions use: 328, or some 100 more for thrd_create(). */
 #define BELOW 512
 
-/* What is written there is what the next call finds in its frame. */
+/* Clear the memory of the next call's frame. */
 static __noinline void clear_below(void)
 {
 	char below[BELOW];
@@ -24,7 +24,7 @@ static __noinline void clear_below(void)
 	__asm__ volatile("" : : "r"(below) : "memory");
 }
 
-/* The system call aborts an elided section anyway. */
+/* Not in an elided section, which the system call aborts anyway. */
 static void clean(void)
 {
 	if (!elide_inside(elide_self))

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filter.c - prctl() and syscall(): a process that installs a seccomp filter, or gives up the time-stamp
- * counter, is seen to do so before (life/filter.h).
+ * filter.c - prctl() and syscall(): see before that a process installs a seccomp filter, or gives up the
+ * time-stamp counter (life/filter.h).
  *
- * libseccomp, and most programs, use one of the two. A program that has the instruction itself is not
- * seen.
+ * libseccomp, and most programs, use one of the two. A SYSCALL instruction of the program is not seen.
  */
 #include <errno.h>
 #include <linux/prctl.h>
@@ -15,7 +14,7 @@
 #include "life/filter.h"
 #include "wrap.h"
 
-/* What elide_filter_before() has done, for elide_filter_after(). */
+/* The arguments of elide_filter_after(). */
 struct watch {
 	bool is_on;
 	enum elide_filter what;
@@ -25,12 +24,12 @@ struct watch {
 static void watch_begin(struct watch *w, enum elide_filter what)
 {
 	*w = (struct watch){.what = what};
-	/* Inside a section the system call ends the section, and comes again. */
+	/* Inside a section the system call aborts the section, and then comes again. */
 	if (elide_process.running && !elide_inside(elide_self))
 		w->is_on = elide_filter_before(what, &w->closed);
 }
 
-/* Return: @ret, below 0 an error; SECCOMP_FILTER_FLAG_TSYNC answers a thread id if it fails. */
+/* Return: @ret, below 0 an error; with SECCOMP_FILTER_FLAG_TSYNC a thread id if it fails. */
 static long watch_end(const struct watch *w, long ret)
 {
 	int saved = errno;
@@ -41,7 +40,7 @@ static long watch_end(const struct watch *w, long ret)
 	return ret;
 }
 
-/* Does prctl() with these change what the library may do? */
+/* Does prctl() with these arguments change what the library may do? */
 static bool prctl_filters(int option, unsigned long a, enum elide_filter *what)
 {
 	switch (option) {
@@ -56,7 +55,7 @@ static bool prctl_filters(int option, unsigned long a, enum elide_filter *what)
 	}
 }
 
-/* prctl(int option, ...) in <sys/prctl.h>: all that are passed are in registers. */
+/* prctl(int option, ...) in <sys/prctl.h>: all arguments are in registers. */
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 
 WRAPPER int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
@@ -95,9 +94,9 @@ long syscall_watched(long number, unsigned long a, unsigned long b, unsigned lon
 }
 
 /*
- * In assembly, because a call may return twice (SYS_vfork), on another stack (SYS_clone) or never,
- * and as every register is an argument: each number but these jumps to libc's function with all as it
- * was. A number to be treated is one more comparison here. 157 is SYS_prctl, 317 SYS_seccomp.
+ * In assembly, because a call may return twice (SYS_vfork), on another stack (SYS_clone) or never, and
+ * because every register is an argument. All numbers but these two jump to libc's function with all
+ * registers as they were. 157 is SYS_prctl, 317 SYS_seccomp.
  */
 __attribute__((used)) static void offsets(void)
 {

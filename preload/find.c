@@ -11,7 +11,7 @@
 
 #include "find.h"
 
-/* What is needed of an object to look a symbol up. */
+/* What a look-up of a symbol needs of an object. */
 struct object {
 	const ElfW(Sym) *symbols;
 	const char *strings;
@@ -27,7 +27,7 @@ static int read_object(const struct link_map *map, struct object *o)
 	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
 		const char *p = (const char *)d->d_un.d_ptr;
 
-		/* The loader relocates these pointers where they are, but for DT_VERDEF. */
+		/* The loader has relocated these pointers in place, but for DT_VERDEF. */
 		if (d->d_un.d_ptr < map->l_addr)
 			p += map->l_addr;
 		switch (d->d_tag) {
@@ -51,7 +51,7 @@ static int read_object(const struct link_map *map, struct object *o)
 	return o->symbols && o->strings && o->gnu_hash;
 }
 
-/* Does symbol @i have the version wanted; with "" the default one? */
+/* Has symbol @i the version; with "" the default one? */
 static int version_fits(const struct object *o, uint32_t i, const char *version)
 {
 	const ElfW(Verdef) *d = o->definitions;
@@ -105,7 +105,7 @@ static void *find_in(const struct object *o, const char *name, const char *versi
 	return s ? (void *)(o->base + s->st_value) : NULL;
 }
 
-/* In the objects after the one that holds @self, else in all but that one. */
+/* Search the objects after @self, then those before it. */
 static void *find(const struct link_map *self, const char *name, const char *version)
 {
 	struct object o;
@@ -120,7 +120,7 @@ static void *find(const struct link_map *self, const char *name, const char *ver
 	return NULL;
 }
 
-/* The library that this is linked into. */
+/* This library. */
 static const struct link_map *own_object(void)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next)

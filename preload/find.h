@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * find.h - the functions that a preloaded library stands in front of.
+ * find.h - find the functions that a preloaded library wraps.
  */
 #ifndef ELIDE_FIND_H
 #define ELIDE_FIND_H
@@ -11,23 +11,23 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * find_function() - a function of the objects loaded after this library, else of those before.
+ * find_function() - find a function in the objects loaded after this library, else in those before.
  * @name: its name
  * @version: of the symbol, "" for the default one
  *
- * Reads the loader's list of objects and their symbol tables itself: dlsym()
- * may allocate. Calls nothing, takes no lock; any number of threads may do it at once.
+ * Reads the loader's list of objects and their symbol tables itself, as dlsym() may allocate. Calls nothing,
+ * takes no lock; any number of threads may call it at once.
  *
  * Return: its address, NULL if there is none.
  */
 void *find_function(const char *name, const char *version);
 
 /**
- * find_own_symbol() - a function that this library exports.
- * @name, @version: as of find_function()
- * @base: set to what its value is relative to
+ * find_own_symbol() - find a function that this library exports.
+ * @name, @version: as for find_function()
+ * @base: set to the load bias, to be added to its value
  *
- * Return: its entry in the symbol table, in memory that is read-only; NULL if there is none.
+ * Return: its entry in the symbol table, in read-only memory; NULL if there is none.
  */
 ElfW(Sym) *find_own_symbol(const char *name, const char *version, uintptr_t *base);
 

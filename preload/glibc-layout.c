@@ -24,7 +24,7 @@ static bool mutex_words(const pthread_mutex_t *m, int word, int owner, unsigned 
 	       m->__data.__nusers == users;
 }
 
-/* Of another type than normal: of a recursive one it is counted how often it is held. */
+/* A mutex of another type than normal; a recursive one counts how often it is held. */
 static bool check_type(int type)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +44,7 @@ static bool check_type(int type)
 	return good && mutex_words(&m, 0, 0, 0) && !m.__data.__count && m.__data.__kind == type;
 }
 
-/* One without attributes begins as zeroes, and one that is destroyed has no type, and is else as it was. */
+/* A mutex without attributes begins as zeroes; destroying it changes only its type. */
 static bool check_life(void)
 {
 	static const pthread_mutex_t zeroes = PTHREAD_MUTEX_INITIALIZER;
@@ -95,7 +95,7 @@ static bool check_rwlock(void)
 	good = rwlock_words(&rw, 1 << RWLOCK_READER_SHIFT, 0, 0);
 	real.rwlock_unlock(&rw);
 	good &= rwlock_words(&rw, 0, 0, 0);
-	/* From both states in which it is free. */
+	/* From both free states. */
 	for (int i = 0; i < 2; i++) {
 		real.rwlock_wrlock(&rw);
 		good &= rwlock_words(&rw, RWLOCK_WRPHASE | RWLOCK_WRLOCKED, 1, tid);
@@ -118,7 +118,7 @@ static bool check_spin(void)
 	return good && s == SPIN_FREE;
 }
 
-/* Of the waiters there are none yet: the flags beside their number tell where it is. */
+/* There are no waiters: the flags beside their number tell where it is. */
 static bool check_cond(void)
 {
 	pthread_cond_t c;

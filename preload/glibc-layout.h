@@ -2,8 +2,8 @@
 /*
  * glibc-layout.h - where glibc keeps its lock words, and when they are free.
  *
- * Facts of glibc 2.36 x86-64, verified by behaviour at every start: what is
- * not as expected is passed through.
+ * Facts of glibc 2.36 x86-64, verified by behaviour at every start: kinds of locks that are not as expected
+ * are passed through.
  */
 #ifndef ELIDE_GLIBC_LAYOUT_H
 #define ELIDE_GLIBC_LAYOUT_H
@@ -32,9 +32,9 @@
 #define RWLOCK_READER_SHIFT 3
 
 /* Its two futexes */
-#define RWLOCK_FUTEX_USED 2u /* somebody sleeps there */
+#define RWLOCK_FUTEX_USED 2u /* a thread sleeps there */
 
-/* pthread_cond_t.__wrefs: process-shared, which clock; above them threads that wait */
+/* pthread_cond_t.__wrefs: process-shared, which clock; above them the number of waiters */
 #define COND_SHARED 1u
 #define COND_CLOCK  2u
 #define COND_FLAGS  3
@@ -42,7 +42,7 @@
 /* pthread_spinlock_t */
 #define SPIN_FREE 1
 
-/* The rules, for a compiler that is to know them. An idle rwlock after a writer holds WRPHASE. */
+/* The rules as constants for the compiler. A free rwlock has WRPHASE after a writer. */
 #define MUTEX_IS_FREE {.mask = ~0u, .free = 0, .size = 4}
 #define READ_IS_FREE  {.mask = RWLOCK_WRLOCKED, .free = 0, .size = 4}
 #define WRITE_IS_FREE \
@@ -53,8 +53,8 @@ extern const struct elide_rule glibc_mutex_rule, glibc_read_rule, glibc_write_ru
 	glibc_spin_rule;
 
 /**
- * struct glibc_layout - which kinds look as expected.
- * @mutex: words of mutexes of all types; they may be elided, and taken without calling glibc
+ * struct glibc_layout - what is as expected.
+ * @mutex: words of mutexes of all types; they may be elided, and locked without calling glibc
  * @rwlock: words of a rwlock
  * @spin: word of a spinlock
  * @sem: value of a semaphore
@@ -71,37 +71,37 @@ struct glibc_layout {
 extern struct glibc_layout glibc_layout;
 
 /**
- * glibc_layout_check() - lock, look, unlock, look again.
+ * glibc_layout_check() - fill glibc_layout: lock, look, unlock, look again.
  *
- * Fills glibc_layout. Calls only the real functions.
+ * Calls only the real functions.
  */
 void glibc_layout_check(void);
 
 /**
- * glibc_tid_at() - where behind the thread pointer glibc keeps the Linux id of a thread.
+ * glibc_tid_at() - offset from the thread pointer at which glibc keeps the Linux id of a thread.
  *
  * Return: bytes; 0 if the calling thread has another number there.
  */
 uint32_t glibc_tid_at(void);
 
-/** glibc_mutex_elidable() - is this a mutex that elision may handle? */
+/** glibc_mutex_elidable() - may the mutex be elided? */
 static inline bool glibc_mutex_elidable(const pthread_mutex_t *m)
 {
 	return glibc_layout.mutex &&
 	       !(m->__data.__kind & (MUTEX_UNELIDABLE | MUTEX_GLIBC_ELIDES));
 }
 
-/** glibc_mutex_plain() - a mutex of type normal or default without any extra. */
+/** glibc_mutex_plain() - is it a mutex of type normal or default, without extras? */
 static inline bool glibc_mutex_plain(const pthread_mutex_t *m)
 {
 	return !(m->__data.__kind & ~MUTEX_NO_ELISION);
 }
 
 /**
- * glibc_mutex_simple() - a mutex of any type without any extra.
+ * glibc_mutex_simple() - is it a mutex of any type, without extras?
  *
- * Where it is free it is taken, and where it is held once released, as a plain one is, and a recursive
- * one has 1 as its count.
+ * If it is free it is locked, and if it is held once released, as a plain one; a recursive one has a count
+ * of 1 then.
  */
 static inline bool glibc_mutex_simple(const pthread_mutex_t *m)
 {
@@ -114,7 +114,7 @@ static inline int glibc_mutex_type(const pthread_mutex_t *m)
 	return m->__data.__kind & MUTEX_TYPE_MASK;
 }
 
-/** glibc_mutex_relocked() - does its holder have to unlock it once more than a mutex held once? */
+/** glibc_mutex_relocked() - is it a recursive mutex that its holder has locked more than once? */
 static inline bool glibc_mutex_relocked(const pthread_mutex_t *m)
 {
 	return glibc_mutex_type(m) == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1;

@@ -2,9 +2,8 @@
 /*
  * init.c - start of the preloaded library.
  *
- * The engine starts by its own constructor (lib/section/api.c), which runs before
- * this one. Lock calls that come before it pass through: nothing is counted while elide_process.running is
- * false.
+ * The engine's constructor (lib/section/api.c) runs before this one. Earlier lock calls pass through,
+ * uncounted, while elide_process.running is false.
  */
 #include <stddef.h>
 

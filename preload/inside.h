@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inside.h - what is put off, inside an elided section, until it commits: locks of real functions, misuse.
+ * inside.h - inside an elided section: defer until its commit locks of real functions, and misuse.
  */
 #ifndef ELIDE_INSIDE_H
 #define ELIDE_INSIDE_H
@@ -10,7 +10,7 @@
 #include "check/misuse.h"
 #include "section/engine.h"
 
-/* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */
+/* Inside an elided section the real function has answered @err: count the lock if it locked. Returns @err. */
 static inline int counted_inside(struct elide_thread *t, struct elide_call *call,
 				 const void *lock, const void *site, enum elide_kind kind,
 				 bool wait, int err)
@@ -21,14 +21,14 @@ static inline int counted_inside(struct elide_thread *t, struct elide_call *call
 	return err;
 }
 
-/* Inside an elided section: a misuse, to be counted if the section commits. */
+/* Inside an elided section: count a misuse if the section commits. */
 static inline void misuse_inside(struct elide_thread *t, enum elide_misuse_type type,
 				 enum elide_kind kind, const void *site, const void *lock)
 {
 	elide_defer(t, NULL, lock, site, kind, ELIDE_DEFER_MISUSE + type);
 }
 
-/* The same wherever the thread is. */
+/* Count a misuse, inside an elided section or not. */
 static inline void misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 			  const void *lock)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * join.c - pthread_join() and its kin: the moment at which a thread is known to have ended.
+ * join.c - pthread_join() and its kin: here a thread is known to have ended.
  *
- * Inside an elided section the call's system call, or what it reads, ends the section as it
- * does any; nothing is done there.
+ * Does nothing inside an elided section, which the call's system call aborts.
  */
 #include <time.h>
 
@@ -12,12 +11,12 @@
 #include "wrap.h"
 
 /*
- * The Linux thread id is part of the id of a thread's processor clock: its complement, above
- * three bits (clock_getcpuclockid(3) returns it likewise). A thread that has ended has no clock.
+ * The id of a thread's processor clock has the complement of the Linux thread id above three bits, as
+ * clock_getcpuclockid(3) returns it. An ended thread has no clock.
  */
 #define CLOCK_TID(clock) (~(uint32_t)((clock) >> 3))
 
-/* The calling thread waits for the end of another, and needs no processor meanwhile. */
+/* The calling thread waits for the end of another, and so needs no processor. */
 static void set_joining(bool joining)
 {
 	struct elide_thread *t = elide_self;
@@ -29,8 +28,8 @@ static void set_joining(bool joining)
 }
 
 /*
- * Before the call: the thread's id. A thread that has ended needs none, as no other one gets
- * its handle before it is joined: it is told of at once.
+ * Before the call: find the thread's id. An ended thread needs none, as no other one gets its handle before
+ * it is joined: tell its end at once.
  */
 static uint32_t before(pthread_t thread)
 {
@@ -45,7 +44,7 @@ static uint32_t before(pthread_t thread)
 	return 0;
 }
 
-/* After it. Returns what the real function did. */
+/* After the call. Returns @err. */
 static int joined(pthread_t thread, uint32_t tid, int err)
 {
 	set_joining(false);

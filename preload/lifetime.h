@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lifetime.h - a lock is initialised, or destroyed: the same for every kind.
+ * lifetime.h - a lock of any kind is initialised or destroyed.
  */
 #ifndef ELIDE_LIFETIME_H
 #define ELIDE_LIFETIME_H
@@ -20,9 +20,7 @@
 void wrap_init_from(const void *lock, enum elide_kind kind, const void *site, const void *stack,
 		    bool shared);
 
-/**
- * wrap_destroy_begin() - before a lock is destroyed: not while it is held by elision.
- */
+/** wrap_destroy_begin() - before a lock is destroyed: abort if it is held by elision. */
 void wrap_destroy_begin(const void *lock);
 
 /** wrap_destroy_end() - after it was destroyed. */

@@ -2,8 +2,8 @@
 /*
  * mutex-timed.c - pthread_mutex_timedlock() and pthread_mutex_clocklock().
  *
- * Like pthread_mutex_lock() in mutex.c, with an end to each wait. A mutex that is free is locked, or elided,
- * without a look at the time, as in glibc.
+ * As pthread_mutex_lock() in mutex.c, with an end to each wait. A free mutex is locked, or elided, without
+ * reading the clock, as in glibc.
  */
 #include <errno.h>
 
@@ -18,11 +18,11 @@
 
 static int real_timed(pthread_mutex_t *m, clockid_t clock, const struct timespec *until)
 {
-	/* Two functions and not one: glibc checks the clock only in the second. */
+	/* Two functions, as glibc checks the clock only in the second. */
 	return clock < 0 ? real.mutex_timedlock(m, until) : real.mutex_clocklock(m, clock, until);
 }
 
-/* The mutex is held, mostly. Return: as the real function. @clock: as below */
+/* The mutex is held, mostly. Return: as the real function. @clock: as for mutex_timedlock() */
 static __noinline int timedlock_waiting(struct elide_thread *t, struct elide_row *row,
 					pthread_mutex_t *m, clockid_t clock,
 					const struct elide_until *deadline)
@@ -67,7 +67,7 @@ static struct elide_until deadline_of(clockid_t clock, const struct timespec *un
 	return (struct elide_until){clock < 0 ? CLOCK_REALTIME : clock, until};
 }
 
-/* Every case; timedlock() does what is usual. @clock: -1 for pthread_mutex_timedlock() */
+/* Every case; timedlock() does the usual one. @clock: -1 for pthread_mutex_timedlock() */
 int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		    const struct timespec *until)
 {
@@ -125,7 +125,7 @@ static __noinline int timedlock_long(pthread_mutex_t *m, const void *site, clock
 	return mutex_timedlock(m, site, clock, until);
 }
 
-/* A mutex that is free is this thread's whatever the time is. */
+/* A free mutex is locked whatever the time is. */
 static __always_inline_fn int timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 					const struct timespec *until)
 {

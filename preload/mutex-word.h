@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mutex-word.h - how the word of a mutex is taken, waited for and released, as glibc does it.
+ * mutex-word.h - lock, wait for and release the word of a mutex as glibc does.
  *
- * 0: free, 1: held, 2: held, and a thread may sleep. Facts of glibc, which glibc-layout.c verifies at
- * every start, with its non-atomic path while the process has one thread. Of simple mutexes, which have no
- * extras: glibc_mutex_simple(). Must never be used where glibc_layout.mutex is not set, and counts nothing.
+ * 0: free, 1: held, 2: held, and a thread may sleep. Facts of glibc, which glibc-layout.c verifies at every
+ * start, with its non-atomic path while the process has one thread. For simple mutexes:
+ * glibc_mutex_simple(). Must never be used unless glibc_layout.mutex is set, and counts nothing.
  */
 #ifndef ELIDE_MUTEX_WORD_H
 #define ELIDE_MUTEX_WORD_H
@@ -25,7 +25,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Its word says that it is this thread's: write down the rest. @simple: it may be of any type */
+/* The thread has the word: write the rest. @simple: the mutex may be of any type */
 static __always_inline_fn void mutex_own(pthread_mutex_t *m, uint32_t tid, bool simple)
 {
 	m->__data.__owner = tid;
@@ -34,7 +34,7 @@ static __always_inline_fn void mutex_own(pthread_mutex_t *m, uint32_t tid, bool 
 		m->__data.__count = 1;
 }
 
-/* Take a free simple mutex as glibc does, one that is not this thread's. False: it is held. */
+/* Lock a free simple mutex as glibc does. False: it is held. */
 static __always_inline_fn bool mutex_take(pthread_mutex_t *m, uint32_t tid, bool simple)
 {
 	int expected = 0;
@@ -51,7 +51,7 @@ static __always_inline_fn bool mutex_take(pthread_mutex_t *m, uint32_t tid, bool
 	return true;
 }
 
-/* Others wait for it, and it may be gone by now. */
+/* Others wait for the mutex, which may be gone by now. */
 static __cold int wake_one(pthread_mutex_t *m, const void *site)
 {
 	const struct elide_thread *t = elide_self;
@@ -78,7 +78,7 @@ static __always_inline_fn int mutex_release(pthread_mutex_t *m, const void *site
 	return 0;
 }
 
-/* As mutex_release(), of any type, held by this thread. */
+/* mutex_release() for a mutex of any type that this thread holds. */
 static inline int mutex_release_typed(pthread_mutex_t *m, const void *site)
 {
 	if (glibc_mutex_type(m) == PTHREAD_MUTEX_RECURSIVE_NP && --m->__data.__count)
@@ -86,7 +86,7 @@ static inline int mutex_release_typed(pthread_mutex_t *m, const void *site)
 	return mutex_release(m, site);
 }
 
-/* One more of a recursive one that this thread holds. False: it is of another type, or glibc answers. */
+/* Relock a recursive mutex that this thread holds. False: it is of another type, or glibc has to answer. */
 static __always_inline_fn bool mutex_relock(pthread_mutex_t *m)
 {
 	if (!glibc_layout.mutex || !glibc_mutex_simple(m) ||
@@ -96,7 +96,7 @@ static __always_inline_fn bool mutex_relock(pthread_mutex_t *m)
 	return true;
 }
 
-/* Lock a simple mutex if it looks free: a try by itself would take the line from the holder. */
+/* Lock a simple mutex if it looks free: a bare try would take the cache line from the holder. */
 static __always_inline_fn bool mutex_take_free(void *lock, uint32_t tid)
 {
 	pthread_mutex_t *m = lock;
@@ -105,9 +105,9 @@ static __always_inline_fn bool mutex_take_free(void *lock, uint32_t tid)
 }
 
 /**
- * struct by_glibc - a robust or process-shared mutex that a thread waits for, awake.
+ * struct by_glibc - a robust or process-shared mutex for which a thread waits awake.
  * @m: the mutex
- * @err: what the real function has answered
+ * @err: answer of the real function
  */
 struct by_glibc {
 	pthread_mutex_t *m;
@@ -115,8 +115,8 @@ struct by_glibc {
 };
 
 /*
- * A robust one comes into a list of the thread's. Not by glibc's trylock: one that cannot be recovered stays
- * locked by that. If another thread is faster the real function sleeps.
+ * glibc puts a robust mutex into a list of the thread. Not by its trylock, which leaves a mutex that cannot
+ * be recovered locked. If another thread is faster, the real function sleeps.
  */
 static __noinline bool take_by_glibc(void *lock, uint32_t unused)
 {
@@ -130,8 +130,8 @@ static __noinline bool take_by_glibc(void *lock, uint32_t unused)
 }
 
 /*
- * Wait awake for it, if that may be: not for one whose holder gets the priority of those that sleep.
- * False: it is still held; else *@err is the answer.
+ * Wait awake for the mutex, but not for one whose holder gets the priority of sleepers. False: it is still
+ * held; else *@err is the answer.
  */
 static __always_inline_fn bool mutex_stay_awake(struct elide_thread *t, struct wait *w,
 						const struct elide_row *row,
@@ -154,15 +154,16 @@ static __always_inline_fn bool mutex_stay_awake(struct elide_thread *t, struct w
 }
 
 /*
- * Sleep until it is this thread's, if it is a simple one that it has stayed awake for. The word is 2 while a
- * thread may sleep, as glibc has it: who comes from sleep takes the mutex with 2, as others may sleep yet,
- * and sets it to 2 before it sleeps again.
+ * Sleep until the thread has the mutex, if it is a simple one for which it has waited awake. As in glibc the
+ * word is 2 while a thread may sleep: a woken thread locks the mutex with 2, as others may still sleep, and
+ * sets it to 2 before it sleeps again.
  *
- * But it stays awake for a while first. Threads that are awake are faster, so it mostly finds the mutex
- * held; if it slept again at once, as in glibc, each release would wake a thread, for good, and a wake-up
- * takes longer than most sections. Meanwhile those that are awake take it with 1, and nobody is woken.
+ * But a woken thread stays awake for a while first. Threads that are awake are faster, so it mostly finds the
+ * mutex held. If it slept again at once, as in glibc, from then on each release would wake a thread, and a
+ * wake-up takes longer than most sections. Meanwhile threads that are awake lock the mutex with 1, and their
+ * releases wake nobody.
  *
- * False: nothing has been done.
+ * False: nothing was done.
  */
 static inline bool mutex_sleep(pthread_mutex_t *m, uint32_t tid, const struct wait *w)
 {

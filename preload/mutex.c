@@ -2,8 +2,8 @@
 /*
  * mutex.c - pthread_mutex_*.
  *
- * mutex-word.h takes and releases mutexes without extras, as glibc does; everything else is glibc's.
- * Must never decide by itself whether to elide: that is lib/'s.
+ * mutex-word.h locks and releases mutexes without extras, as glibc does; glibc does everything else. Must
+ * never decide whether to elide: lib/ does.
  */
 #include <errno.h>
 
@@ -19,7 +19,6 @@
 
 #define KIND ELIDE_KIND_MUTEX
 
-/* glibc has answered a relock, which is not an acquisition. */
 int mutex_relocked(pthread_mutex_t *m, const void *site, int err)
 {
 	if (err == EDEADLK)
@@ -27,7 +26,7 @@ int mutex_relocked(pthread_mutex_t *m, const void *site, int err)
 	return err;
 }
 
-/* The lock is held, mostly. Return: as the real function. */
+/* The mutex is held, mostly. Return: as the real function. */
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_mutex_t *m, const void *site)
 {
@@ -52,7 +51,6 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	return err;
 }
 
-/* A call inside an elided section, up to the point where the real function answers. */
 int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site, enum how how)
 {
 	struct elide_held *held = elide_find_held(t, m);
@@ -75,7 +73,7 @@ int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *si
 		}
 	}
 	if (mutex_is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
-		return MUTEX_REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
+		return MUTEX_REAL_ANSWERS; /* busy, or a relock of a mutex that is locked */
 	if (!glibc_mutex_elidable(m))
 		return MUTEX_REAL_COUNTED;
 	return elide_acquire(t, elide_call_find(t, m, site, KIND), m, &glibc_mutex_rule, site, KIND,
@@ -83,7 +81,6 @@ int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *si
 			       ELIDE_ELIDED ? 0 : MUTEX_REAL_COUNTED;
 }
 
-/* The real function has answered instead. */
 int mutex_answered_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site,
 			  enum how how, int why, int err)
 {
@@ -110,7 +107,7 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 	return err;
 }
 
-/* Every case; pthread_mutex_lock() does what is usual. */
+/* Every case; pthread_mutex_lock() does the usual ones. */
 __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
@@ -136,7 +133,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	return lock_unelided(elide_self, row, m, site, outcome);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted. */
+/* The first attempt has aborted. */
 static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call,
 				 pthread_mutex_t *m, const void *site, unsigned int status)
 {
@@ -146,7 +143,7 @@ static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call
 	return lock_unelided(t, elide_call_row(call), m, site, ELIDE_FELL_BACK);
 }
 
-/* @plain: it is, for certain */
+/* @plain: glibc_mutex_plain() is known to be true */
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_fast q,
 					 pthread_mutex_t *m, const void *site, bool plain)
 {
@@ -182,7 +179,7 @@ static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, 
 	return err;
 }
 
-/* A mutex of another type than plain, by a call that the thread knows; it may hold it already. */
+/* Lock a mutex that is not plain, by a call that the thread knows. The thread may hold it already. */
 static __noinline int lock_typed(struct elide_thread *t, struct elide_call *call,
 				 pthread_mutex_t *m, const void *site)
 {
@@ -198,8 +195,8 @@ static __noinline int lock_typed(struct elide_thread *t, struct elide_call *call
 }
 
 /*
- * The first guess was wrong, or the thread has locked the mutex already: no such call is counted,
- * so none is known.
+ * The first guess was wrong, or the thread relocks the mutex: such calls are not counted, so they are not
+ * known.
  */
 static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 {
@@ -235,7 +232,7 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 	return lock_known(t, q, m, CALL_SITE(), true);
 }
 
-/* Is it held, and the answer of a trylock that? A robust one may be of a thread that has ended. */
+/* Would a trylock answer EBUSY? Not for a robust mutex, whose holder may have ended. */
 static __always_inline_fn bool is_held(const pthread_mutex_t *m)
 {
 	return glibc_mutex_elidable(m) && READ_ONCE(m->__data.__lock);
@@ -278,7 +275,7 @@ static enum elide_misuse_type unlock_misuse(uint32_t owner)
 	return owner ? ELIDE_MISUSE_UNLOCK_FOREIGN : ELIDE_MISUSE_UNLOCK_FREE;
 }
 
-/* Not ours by the look of it: a misuse, or a lock that was held across a fork. */
+/* The mutex does not look like this thread's: a misuse, or it was held across a fork. */
 static __cold int unlock_odd(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	uint32_t owner = m->__data.__owner;
@@ -298,7 +295,7 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 	return err;
 }
 
-/* Inside an elided section, and not elided by it: locked before, or in it, or a misuse. */
+/* Inside an elided section, of a mutex that is not elided: locked before or in the section, or a misuse. */
 static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	uint32_t owner = mutex_id(m);
@@ -345,12 +342,12 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 	return err;
 }
 
-/* Every case; pthread_mutex_unlock() does what is usual. */
+/* Every case; pthread_mutex_unlock() does the usual ones. */
 static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self_fast;
 
-	/* A wait is due. For this mutex: it is counted when others need not wait for that any more. */
+	/* A wait is due. If it was for this mutex, count it after the release: others need not wait. */
 	if (!t->open && elide_any_due(t, m) && (uint32_t)m->__data.__owner == t->tid &&
 	    likely(glibc_mutex_plain(m))) {
 		mutex_release(m, site);
@@ -382,7 +379,7 @@ WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *at
 	struct elide_thread *t = elide_self_fast;
 	int err;
 
-	/* One without attributes is zeroes: glibc_layout. */
+	/* A mutex without attributes is all zeroes, by glibc_layout. */
 	if (likely(!attr && !t->open && glibc_layout.mutex) &&
 	    elide_lock_renew(t, m, KIND, CALL_SITE(), false)) {
 		*m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -433,7 +430,7 @@ static __noinline int trylock_retry(struct elide_thread *t, struct elide_call *c
 	return is_held_error(err) ? count_failed(elide_call_row(call), err) : err;
 }
 
-/* Every case; pthread_mutex_trylock() does what is usual. */
+/* Every case; pthread_mutex_trylock() does the usual ones. */
 static __noinline int trylock_long(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	PASS_ACQUIRE(mutex_trylock, m);

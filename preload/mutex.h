@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mutex.h - what the lock calls of mutex.c, the timed ones of mutex-timed.c and those of C11 share.
+ * mutex.h - shared by mutex.c, mutex-timed.c and c11.c.
  */
 #ifndef ELIDE_MUTEX_H
 #define ELIDE_MUTEX_H
@@ -11,13 +11,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
+/* glibc has to lock robust, priority and process-shared mutexes, and all unknown ones: no rule. */
 static inline const struct elide_rule *mutex_rule(const pthread_mutex_t *m)
 {
 	return glibc_mutex_elidable(m) ? &glibc_mutex_rule : NULL;
 }
 
-/* Has this thread locked the mutex, which is of a type that can answer a relock? */
+/* Is it a relock by this thread, of a mutex of a type that answers a relock? */
 static __always_inline_fn bool mutex_is_relock(const struct elide_thread *t,
 					       const pthread_mutex_t *m)
 {
@@ -26,9 +26,9 @@ static __always_inline_fn bool mutex_is_relock(const struct elide_thread *t,
 }
 
 /*
- * Thread id in a mutex. A robust one, or one whose holder inherits priority, has it in the word, which the
- * kernel clears when the holder ends; __owner keeps the id of a holder that has ended, and has numbers that
- * are no ids while the state is not consistent.
+ * Thread id in a mutex. A robust mutex, or one whose holder inherits priority, has it in the word, which the
+ * kernel clears when the holder ends; __owner keeps the id of an ended holder, and has numbers that are no
+ * ids while the state is not consistent.
  */
 static inline uint32_t mutex_id(const pthread_mutex_t *m)
 {
@@ -37,13 +37,13 @@ static inline uint32_t mutex_id(const pthread_mutex_t *m)
 	return READ_ONCE(m->__data.__owner);
 }
 
-/* Thread id of who holds it, 0 if it does not say. */
+/* Thread id of its holder, 0 if it is not known. */
 static inline uint32_t mutex_holder(const pthread_mutex_t *m)
 {
 	return glibc_layout.mutex ? mutex_id(m) : 0;
 }
 
-/* Mutexes that other threads of the process alone wait for, and the kernel knows nothing of. */
+/* Only threads of this process wait for such a mutex, and the kernel does not know its holder. */
 static inline bool mutex_may_restrict(const pthread_mutex_t *m)
 {
 	return glibc_mutex_elidable(m) && glibc_layout.mutex;
@@ -52,12 +52,12 @@ static inline bool mutex_may_restrict(const pthread_mutex_t *m)
 /** mutex_relocked() - glibc has answered a relock, which is not an acquisition. Returns @err. */
 int mutex_relocked(pthread_mutex_t *m, const void *site, int err);
 
-/* What mutex_lock_inside() leaves to the real function; other values are pthread's. */
-#define MUTEX_REAL_ANSWERS (-1) /* which may be no new acquisition */
+/* mutex_lock_inside() leaves the call to the real function; other values are pthread's. */
+#define MUTEX_REAL_ANSWERS (-1) /* do not count it: it may be no new acquisition */
 #define MUTEX_REAL_COUNTED (-2) /* count it if it succeeds */
 
 /**
- * mutex_lock_inside() - a call inside an elided section, up to the point where the real function answers.
+ * mutex_lock_inside() - a lock call inside an elided section, up to the real function.
  * @t: the calling thread
  * @m: the mutex
  * @site: return address of the call
@@ -68,7 +68,7 @@ int mutex_relocked(pthread_mutex_t *m, const void *site, int err);
 int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site, enum how how);
 
 /**
- * mutex_answered_inside() - the real function has answered instead.
+ * mutex_answered_inside() - the real function has answered after mutex_lock_inside().
  * @why: what mutex_lock_inside() has returned
  * @err: the answer
  *

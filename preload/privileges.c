@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * privileges.c - setuid(), chroot() and their kin: the data file is opened before the process loses the
- * right to do so.
+ * privileges.c - setuid(), chroot() and their kin: open the data file before the process can no longer do so.
  *
- * A server starts as root, forks, and each worker gives up its rights before its first lock call, which
- * would create the worker's file. Inside an elided section the system call ends the section as any does;
- * nothing is done there, nor in the child of vfork(), whose global-lock paths are closed.
+ * A server starts as root, forks, and each worker gives up its privileges before its first lock call, which
+ * would create the worker's file. Does nothing inside an elided section, which the system call aborts, nor in
+ * the child of vfork(), which has no global-lock paths.
  */
 #include <unistd.h>
 

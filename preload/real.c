@@ -6,7 +6,7 @@
 #include "find.h"
 #include "real.h"
 
-/* What is called first: resolve everything, then do what was asked. */
+/* The first call of a function: resolve all, then call it. */
 #define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) \
 	static result first_##id parameters                              \
 	{                                                                \

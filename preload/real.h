@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * real.h - the functions of glibc behind the wrappers: the one seam to it.
+ * real.h - the functions of glibc behind the wrappers.
  *
- * Tests put their own functions here to inject faults. Nothing else in
- * preload/ may call a pthread lock function by its name: it would call us.
+ * Tests put their own functions here to inject faults. Nothing else in preload/ may call a pthread lock
+ * function by its name: that would call the wrapper.
  */
 #ifndef ELIDE_REAL_H
 #define ELIDE_REAL_H
@@ -19,8 +19,8 @@
 /**
  * struct real - one function pointer per row of symbols.def.
  *
- * Before real_resolve() each points to a function that resolves all and forwards,
- * so a call that comes before our constructor works.
+ * Before real_resolve() each points to a function that resolves all and forwards, so that calls before the
+ * constructor work.
  */
 struct real {
 #define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) result(*id) parameters;
@@ -33,12 +33,10 @@ struct real {
 extern struct real real;
 
 /**
- * real_resolve() - find the real functions in the objects loaded after us.
+ * real_resolve() - find the real functions, by find_function().
  *
- * Reads the loader's list of objects and their symbol tables itself: dlsym()
- * may allocate, and so call a replaced malloc that takes locks. Calls
- * nothing, takes no lock; any number of threads may do it at once. A function
- * that glibc does not have is left as one that answers ENOSYS.
+ * Any number of threads may call it at once. A function that glibc does not have becomes one that returns
+ * ENOSYS.
  */
 void real_resolve(void);
 

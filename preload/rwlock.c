@@ -2,8 +2,8 @@
 /*
  * rwlock.c - pthread_rwlock_*.
  *
- * Readers and writers are elided alike; what is not elided is glibc's, with
- * its preference for readers or writers. A reader lock is never made exclusive.
+ * Readers and writers are elided alike; otherwise glibc locks, with its preference for readers or writers. A
+ * reader lock is never made exclusive.
  */
 #include <errno.h>
 
@@ -35,7 +35,7 @@ static __always_inline_fn bool looks_free(const pthread_rwlock_t *rw, enum elide
 	return is_free(rw, rule_of(kind), &value);
 }
 
-/* Is the answer of a try that it is held? Which it may not be though the lock does not look free. */
+/* Would a try answer EBUSY? Not always if the lock does not look free. */
 static bool is_held(const pthread_rwlock_t *rw, enum elide_kind kind)
 {
 	uint32_t word = READ_ONCE(rw->__data.__readers), writes = RWLOCK_WRPHASE | RWLOCK_WRLOCKED;
@@ -75,7 +75,7 @@ static bool elided_inside(struct elide_thread *t, struct elide_call *call, pthre
 			  const void *site, enum elide_kind kind, enum how how)
 {
 	if (elide_find_held(t, rw))
-		rtm_abort(ELIDE_CODE_relock); /* the real path answers */
+		rtm_abort(ELIDE_CODE_relock); /* then the real function answers */
 	if (!glibc_layout.rwlock || rw->__data.__shared || (how == HOW_TRY && !looks_free(rw, kind)))
 		return false;
 	if ((uint32_t)rw->__data.__cur_writer == t->tid)
@@ -85,7 +85,7 @@ static bool elided_inside(struct elide_thread *t, struct elide_call *call, pthre
 	       ELIDE_ELIDED;
 }
 
-/* Lock it if it looks free: a try by itself would take the line from the holder. */
+/* Lock it if it looks free: a bare try would take the cache line from the holder. */
 static __noinline bool take_free(void *lock, uint32_t kind)
 {
 	pthread_rwlock_t *rw = lock;
@@ -93,15 +93,15 @@ static __noinline bool take_free(void *lock, uint32_t kind)
 	return looks_free(rw, kind) && !call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL);
 }
 
-/* Thread id of the writer that holds it, 0 if none does or it does not say. */
+/* Thread id of the writer that holds it, 0 if none does or it is not known. */
 static uint32_t writer(const pthread_rwlock_t *rw)
 {
 	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
 }
 
 /*
- * The lock is held, and the call waits for it. Not inlined, so that calls that do not wait need less of
- * the stack. Return: as the real function.
+ * The lock is held, and the call waits for it. Not inlined, so that calls that do not wait use less stack.
+ * Return: as the real function.
  */
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_rwlock_t *rw, enum elide_kind kind, enum how how,
@@ -114,7 +114,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	wait_begin(&w, true, t, row, rw, writer(rw));
 	if (how == HOW_LOCK)
 		wait_locked(t, row, rw);
-	/* Not where it answers for the writer that holds it. */
+	/* Not for the writer that holds it, which glibc answers at once. */
 	if (may_elide(rw) && writer(rw) != t->tid)
 		crowd = wait_in_crowd(&w, row, rw, kind, lock_looks_free, clock,
 				      how == HOW_LOCK ? NULL : until);
@@ -138,7 +138,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 	struct count count = count_begin(row, outcome);
 	int err;
 
-	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
+	/* Not reading the word first: the load would wait for the last atomic, and glibc reads it, too. */
 	err = call_real(rw, kind, HOW_TRY, clock, until);
 	if (err && how != HOW_TRY)
 		err = lock_waiting(t, row, rw, kind, how, clock, until);
@@ -163,7 +163,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 
 	if (unlikely(!elide_process.running) || elide_passes())
 		return call_real(rw, kind, how, clock, until);
-	/* As glibc does for rwlocks, even where the lock is free. */
+	/* As glibc does for rwlocks, even if the lock is free. */
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return EINVAL;
 	if (unlikely(elide_inside(t))) {
@@ -222,10 +222,9 @@ static __noinline int lock_long(pthread_rwlock_t *rw, const void *site, enum eli
 }
 
 /*
- * The plain states of glibc's rwlock are handled here as glibc does: a reader
- * comes or goes while no writer holds or waits for the lock and no reader
- * sleeps; a writer comes or goes while no other thread holds or waits for it.
- * All others, and another preference, are left to glibc.
+ * The plain states of glibc's rwlock are handled here as glibc does: a reader comes or goes while no writer
+ * holds or waits for the lock and no reader sleeps; a writer comes or goes while no other thread holds or
+ * waits for it. glibc handles all other states, and another preference.
  *
  *   words of glibc         free, after readers  free, after a writer  one writer
  *   __readers              0                    WRPHASE               WRPHASE | WRLOCKED
@@ -276,9 +275,8 @@ static __always_inline_fn bool writer_comes(pthread_rwlock_t *rw, uint32_t tid)
 }
 
 /*
- * Whoever waits has said so in one of the two words that are exchanged here. Then the lock is as
- * before, and glibc releases it: a writer that waits does not sleep, and does not change
- * __writers_futex, while that is 0.
+ * A waiter shows in one of the two words that are exchanged here. Then this restores the lock, and glibc
+ * releases it: a waiting writer neither sleeps nor changes __writers_futex while that is 0.
  */
 static __always_inline_fn bool writer_goes(pthread_rwlock_t *rw, uint32_t tid)
 {
@@ -301,7 +299,7 @@ static __always_inline_fn bool writer_goes(pthread_rwlock_t *rw, uint32_t tid)
 /* Release the lock if it is in a plain state. */
 static __always_inline_fn bool goes(const struct elide_thread *t, pthread_rwlock_t *rw)
 {
-	/* Not the word of the readers: after a writer's atomic its load would have to wait. */
+	/* Not the word of the readers: its load would wait for the writer's atomic. */
 	uint32_t writer = rw->__data.__cur_writer;
 
 	if (writer)
@@ -309,7 +307,7 @@ static __always_inline_fn bool goes(const struct elide_thread *t, pthread_rwlock
 	return reader_goes(rw);
 }
 
-/* Somebody sleeps until it is released. After that it may be gone. */
+/* Release a lock for which a thread sleeps. After that it may be gone. */
 static __cold int release_waking(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
 	enum elide_kind kind = writer(rw) ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
@@ -329,7 +327,7 @@ static __always_inline_fn int release_real(struct elide_thread *t, pthread_rwloc
 	return real.rwlock_unlock(rw);
 }
 
-/* The lock is to be had at once, or it is glibc's. */
+/* Take the lock if that is possible without waiting. */
 static __always_inline_fn bool take(const struct elide_thread *t, pthread_rwlock_t *rw,
 				    enum elide_kind kind)
 {
@@ -338,14 +336,13 @@ static __always_inline_fn bool take(const struct elide_thread *t, pthread_rwlock
 	       likely(!call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL));
 }
 
-/* The policy has been asked, and there is more to do than to take the lock. */
 static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row,
 				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
 {
 	return lock_unelided(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted. */
+/* The first attempt has aborted. */
 static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call,
 				 pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				 unsigned int status)
@@ -384,7 +381,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_fa
 	return count_short(t, q.row, rw);
 }
 
-/* The first guess was wrong, or it is a process-shared one, which is never elided. */
+/* The first guess was wrong, or the lock is process-shared, and so never elided. */
 static __always_inline_fn int lock_unknown(pthread_rwlock_t *rw, const void *site,
 					   enum elide_kind kind)
 {
@@ -423,7 +420,7 @@ static __always_inline_fn int lock_fast(pthread_rwlock_t *rw, const void *site,
 		return kind == ELIDE_KIND_RWLOCK_READ ? read_unknown(rw, site) : write_unknown(rw, site);
 	}
 	q = elide_fast(t, rw, site, kind);
-	/* A process-shared one is never elided. */
+	/* A process-shared lock is never elided. */
 	if (unlikely(!q.known || rw->__data.__shared))
 		return kind == ELIDE_KIND_RWLOCK_READ ? read_unknown(rw, site) : write_unknown(rw, site);
 	return lock_known(t, q, rw, site, kind);
@@ -538,8 +535,8 @@ WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *rw, clockid_t clock,
 }
 
 /*
- * A thread that holds none, as far as is known: does it release a free one, or
- * that of another writer? Readers leave no name in the lock.
+ * As far as is known the thread holds no rwlock: does it release a free one, or another writer's? Readers
+ * leave no id in the lock.
  */
 static __cold void unlock_odd(const struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
@@ -572,7 +569,7 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 	return release_real(t, rw, site);
 }
 
-/* The thread has waited for it, which is counted now that others need not wait for that. */
+/* Release, and then count the wait that is due, so that others need not wait for that. */
 static __noinline int unlock_due(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
 	int err = likely(goes(t, rw)) ? 0 : release_real(t, rw, site);

@@ -2,10 +2,10 @@
 /*
  * sem.c - POSIX semaphores.
  *
- * sem_post() may be called in signal handlers: it notes where it was called in a fixed table, without a
- * lock or memory of its own. Units are taken by glibc's functions, and who sleeps for one does so there,
- * where cancellation is acted upon; nothing of ours is held meanwhile. A semaphore of sem_open(), or one that
- * other processes post, is counted; who posted is known of this process only.
+ * Signal handlers may call sem_post(): it notes its call site in a fixed table, without a lock or an
+ * allocation. glibc's functions take units, and sleep for them, where cancellation is acted upon; nothing of
+ * ours is held meanwhile. Semaphores of sem_open(), and those that other processes post, are counted, too;
+ * which call posted is known for this process only.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -20,7 +20,7 @@
 
 #define KIND ELIDE_KIND_SEM
 
-/* Will a wait have to wait, as far as can be seen now? glibc has the value in the low half of a word. */
+/* Would a call have to wait, as far as can be seen now? glibc has the value in the low half of a word. */
 static __always_inline_fn bool is_empty(sem_t *s)
 {
 	int value = 1;
@@ -41,13 +41,13 @@ static int answered_inside(sem_t *s, const void *site, int err)
 	return err;
 }
 
-/* Has a call got no unit, as there was none? */
+/* Has a call failed because there was no unit? */
 static bool is_none(int err)
 {
 	return err && (errno == ETIMEDOUT || errno == EAGAIN);
 }
 
-/* It has answered elsewhere. Returns @err. */
+/* The real function has answered outside of sections. Returns @err. */
 static int answered(struct elide_blocking *b, sem_t *s, int err)
 {
 	if (!err)
@@ -91,10 +91,9 @@ static int call_real(sem_t *s, enum how how, clockid_t clock, const struct times
 }
 
 /*
- * Wait on the processor for a semaphore that the thread uses as a lock. Not for another one: threads that
- * look at it again and again would abort each transaction that posts it. A request to cancel that is there
- * when the call comes is acted upon, as by the real function; who gets no unit is left to that. Return: it
- * has one.
+ * Wait on the processor for a unit of a semaphore that the thread uses as a lock. Not of another semaphore:
+ * threads that poll it would abort each transaction that posts it. A pending cancellation is acted upon
+ * first, as by the real function. Return: it has a unit; else the caller calls the real function.
  */
 static bool stay_awake(const struct elide_blocking *b, sem_t *s)
 {
@@ -115,8 +114,8 @@ static bool stay_awake(const struct elide_blocking *b, sem_t *s)
 }
 
 /*
- * May a timed call that takes a unit stay awake? Not where the real function refuses the clock or
- * the time.
+ * May the call stay awake? Not a timed call whose clock or time the real function refuses, or whose time
+ * ends soon.
  */
 static bool may_stay(enum how how, clockid_t clock, const struct elide_until *deadline)
 {
@@ -124,7 +123,7 @@ static bool may_stay(enum how how, clockid_t clock, const struct elide_until *de
 	       ((clock < 0 || clock_known(clock)) && elide_may_wait(deadline));
 }
 
-/* Every case. @how: by its name, @clock: -1 for sem_timedwait() */
+/* Every case. @clock: -1 for sem_timedwait() */
 static __noinline int wait_long(sem_t *s, const void *site, enum how how, clockid_t clock,
 				const struct timespec *until)
 {
@@ -141,7 +140,7 @@ static __noinline int wait_long(sem_t *s, const void *site, enum how how, clocki
 	return answered(&b, s, call_real(s, how, clock, until));
 }
 
-/* The usual: the thread knows the call, and a unit is there. */
+/* The usual case: the thread knows the call, and there is a unit. */
 static __always_inline_fn int wait_unit(sem_t *s, const void *site, enum how how, clockid_t clock,
 					const struct timespec *until)
 {
@@ -150,7 +149,7 @@ static __always_inline_fn int wait_unit(sem_t *s, const void *site, enum how how
 
 	if (unlikely(!q.known || is_empty(s) || (READ_ONCE(elide_enabled) && rtm_test())))
 		return wait_long(s, site, how, clock, until);
-	/* Who takes units is a peer of who waits for them. */
+	/* A thread that takes units is a peer of those that wait for them. */
 	elide_note_waited(elide_self, s);
 	err = call_real(s, how, clock, until);
 	if (likely(!err))

@@ -2,8 +2,7 @@
 /*
  * spin.c - pthread_spin_*.
  *
- * A spinlock has no mark of its own that it is process-shared: that is
- * remembered from its initialisation.
+ * A spinlock does not say whether it is process-shared: its class remembers that from its initialisation.
  */
 #include <errno.h>
 
@@ -19,8 +18,8 @@
 #define KIND ELIDE_KIND_SPIN
 
 /*
- * glibc's word: 1 free, 0 held, less while others wait for it to become more.
- * Whoever brings it from 1 to 0 has it; release writes 1 whatever it held.
+ * glibc's word: 1: free; 0: held; less: held, and others wait. The thread that brings it from 1 to 0 has the
+ * lock; a release writes 1 whatever the word is.
  */
 static __always_inline_fn bool take(pthread_spinlock_t *s)
 {
@@ -38,15 +37,15 @@ static bool looks_free(const void *lock, enum elide_kind kind)
 	return READ_ONCE(*(const pthread_spinlock_t *)lock) == SPIN_FREE;
 }
 
-/* Lock it if it looks free: a try by itself would take the line from the holder. */
+/* Lock it if it looks free: a bare try would take the cache line from the holder. */
 static bool take_free(void *lock, uint32_t unused)
 {
 	return looks_free(lock, KIND) && take(lock);
 }
 
 /*
- * One of few threads that wait, and a normal one: the others are parked because the holder may have
- * no processor, so this one lets it have its own.
+ * Wait as one of few threads, while the others are parked. The holder may have no processor, so this thread
+ * yields its own.
  */
 static int lock_yielding(struct wait *w, const struct elide_row *row, const struct crowd *crowd,
 			 pthread_spinlock_t *s)
@@ -124,7 +123,7 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 	return 0;
 }
 
-/* Every case; pthread_spin_lock() does what is usual. */
+/* Every case; pthread_spin_lock() does the usual ones. */
 static __noinline int lock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
@@ -150,7 +149,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 	return lock_unelided(elide_self, row, s, outcome);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted. */
+/* The first attempt has aborted. */
 static __noinline int lock_retry(struct elide_thread *t, struct elide_call *call,
 				 pthread_spinlock_t *s, unsigned int status)
 {
@@ -210,13 +209,13 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 	return lock_known(t, q, s, CALL_SITE());
 }
 
-/* Does another thread hold it, or this one? Then that is the answer of a trylock. */
+/* Would a trylock answer EBUSY? */
 static __always_inline_fn bool is_held(const pthread_spinlock_t *s)
 {
 	return glibc_layout.spin && READ_ONCE(*s) != SPIN_FREE;
 }
 
-/* Every case; pthread_spin_trylock() does what is usual. */
+/* Every case; pthread_spin_trylock() does the usual ones. */
 static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
@@ -317,7 +316,7 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 	return real.spin_unlock(s);
 }
 
-/* The thread has waited for it, which is counted now that others need not wait for that. */
+/* Release, and then count the wait that is due, so that others need not wait for that. */
 static __noinline int unlock_due(pthread_spinlock_t *s)
 {
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
@@ -334,9 +333,8 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 	if (unlikely(t->open) && elide_fast_release_nested(t, (const void *)s, 4))
 		return 0;
 	/*
-	 * A look at the word would wait for the locked instruction that took it,
-	 * which costs more than all the rest: only a thread that holds no
-	 * spinlock looks whether it releases a free one.
+	 * Reading the word would wait for the locked instruction that took the lock, which costs more than
+	 * all the rest: only a thread that holds no spinlock checks whether it releases a free one.
 	 */
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_spins))) {
 		if (!t->open && elide_is_due(t, (const void *)s))

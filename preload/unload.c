@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unload.c - dlclose(): after it another object may be loaded at the addresses of the one that is gone.
+ * unload.c - dlclose(): after it another object may be loaded at the addresses of the unloaded one.
  */
 #include <dlfcn.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * vfork.c - the child of vfork() is passed through until it calls exec.
+ * vfork.c - calls of the child of vfork() pass through until it calls exec.
  *
- * It runs on its parent's memory, the thread-local one too: what it locked
- * would be counted as the parent's. So the child finds no block of its thread
- * and its global-lock paths closed, and the parent puts back what it had. Must
- * never touch the stack between the two returns but for the return address.
+ * The child runs on its parent's memory, also the thread-local one: its locks would count as the parent's.
+ * So it has no block, and enters no global-lock path, until the parent restores both. Between the two
+ * returns only the return address on the stack may change.
  */
 #include <errno.h>
 
@@ -21,10 +20,9 @@ int vfork_failed(int err)
 }
 
 /*
- * In assembly, because it returns twice. The kernel keeps the parent's
- * registers for it: RDI has the return address, which the child's next call
- * overwrites on the stack; RDX and R9 what elide_self and elide_busy were. The
- * system call itself destroys RAX, RCX and R11 only. 58 is __NR_vfork.
+ * In assembly, because it returns twice. The kernel keeps the parent's registers: RDI has the return
+ * address, which the child's next call overwrites on the stack; RDX and R9 the parent's elide_self and
+ * elide_busy. The system call destroys only RAX, RCX and R11. 58 is __NR_vfork.
  */
 __asm__(".text\n"
 	".globl vfork, __vfork\n"

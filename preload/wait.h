@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wait.h - how a lock call waits for a lock that is held, and what is written down of that.
+ * wait.h - how a lock call waits for a held lock, and what is recorded of that.
  */
 #ifndef ELIDE_PRELOAD_WAIT_H
 #define ELIDE_PRELOAD_WAIT_H
@@ -20,10 +20,10 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
  * struct wait - the time that a locked acquisition waits.
  * @contended: the lock was held when the call came
  * @start: cycles
- * @end: cycles; set by whoever waits
+ * @end: cycles; set after the wait
  * @thread: the calling thread
  * @awake: cycles that it stays awake at most, before it sleeps and after it is woken; set by wait_awake()
- * @who: who waits for whom, if this wait is sampled
+ * @who: the evidence, if this wait is sampled
  */
 struct wait {
 	bool contended;
@@ -47,12 +47,12 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 	w->start = cycles_now();
 	w->thread = t;
 	t->waits_row = row;
-	/* For elide stacks, which stops the thread before it reads them. */
+	/* For elide stacks, which stops the thread before it reads both. */
 	WRITE_ONCE(t->waits, lock);
 	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
-/* The lock is locked, and others may wait for it: not a call unless it is sampled. */
+/* The lock is locked, and others may wait for it: so there is no call unless the wait is sampled. */
 static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w,
 					const void *lock)
 {
@@ -67,8 +67,8 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 }
 
 /*
- * Before the wait: the call may be one of those that are restricted, and is parked if enough threads
- * wait. Return: for crowd_leave() after the wait.
+ * Before the wait: if the call is restricted, and enough threads wait, park the thread. Return: for
+ * crowd_leave() after the wait.
  */
 static __always_inline_fn struct crowd *
 wait_in_crowd(const struct wait *w, struct elide_row *row, const void *lock, enum elide_kind kind,
@@ -78,7 +78,7 @@ wait_in_crowd(const struct wait *w, struct elide_row *row, const void *lock, enu
 	if (likely(!w->contended) || likely(!elide_process.restricts) ||
 	    !crowd_restricts(w->thread, row, lock))
 		return NULL;
-	/* The real function answers for a time that is none. */
+	/* The time is invalid: the real function returns the error. */
 	if (until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return NULL;
 	return crowd_enter(&(struct crowd_call){
@@ -93,8 +93,8 @@ wait_in_crowd(const struct wait *w, struct elide_row *row, const void *lock, enu
 }
 
 /*
- * Wait on the processor for about as long as it would take to sleep, if the policy says so, until
- * @take(@lock, @arg) has locked the lock. False: it has not.
+ * Wait on the processor for at most elide_awake_most() cycles until @take(@lock, @arg) has locked the lock.
+ * False: it has not.
  */
 static __always_inline_fn bool wait_awake(struct wait *w, const struct elide_row *row,
 					  const struct crowd *crowd,
@@ -102,7 +102,7 @@ static __always_inline_fn bool wait_awake(struct wait *w, const struct elide_row
 					  uint32_t arg)
 {
 	uint32_t most = w->awake = elide_awake_most(row, crowd);
-	/* It may have been parked since. */
+	/* It may have been parked since @start. */
 	unsigned long long start = unlikely(crowd) ? cycles_now() : w->start;
 
 	while ((w->end = cycles_now()) - start < most) {
@@ -113,13 +113,13 @@ static __always_inline_fn bool wait_awake(struct wait *w, const struct elide_row
 	return false;
 }
 
-/* The clocks of glibc's timed calls. It refuses others before it looks at the lock. */
+/* The clocks of glibc's timed calls, which refuse others before they read the lock. */
 static inline bool clock_known(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/* The lock is held and the call will wait for it: report a deadlock now, it may wait for ever. */
+/* The lock is held, and the call will wait for it, perhaps for ever: report a deadlock before. */
 static __always_inline_fn void wait_locked(struct elide_thread *t, const struct elide_row *row,
 					   const void *lock)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wrap.h - what every wrapper begins with, and the rules for all of them.
+ * wrap.h - the beginning of every wrapper, and the rules for all of them.
  *
  * A wrapper must return what glibc returns, leave errno alone, and print
  * nothing. It keeps the rule of transactions in lib/state/thread.h.
@@ -16,12 +16,12 @@
 
 #define WRAPPER __export
 
-/* The call site: where the program called us. */
+/* The call site: the return address into the program. */
 #define CALL_SITE() __builtin_return_address(0)
 
 /*
- * Where the engine does not run a call is glibc's from the beginning: before our
- * constructor, with ELIDE_MODE=off, in a child that is not followed.
+ * Pass a call on if the engine does not run: before the constructor, with ELIDE_MODE=off, in a child that is
+ * not followed.
  */
 #define PASS(id, ...)                                  \
 	do {                                           \
@@ -29,7 +29,7 @@
 			return real.id(__VA_ARGS__);   \
 	} while (0)
 
-/* PASS() of an acquisition, which passes through also if the thread has no block... */
+/* PASS() for an acquisition, which also passes through if the thread has no block... */
 #define PASS_ACQUIRE(id, ...)                                              \
 	do {                                                               \
 		if (unlikely(!elide_process.running) || elide_passes())    \

@@ -17,7 +17,7 @@
  *
  * An interrupt is rare, and rarely comes twice; a system call of the section always does. None is made
  * where such aborts are frequent. If the acquisition falls back in spite of a further attempt, none is
- * made for the next 1 to 15 such aborts.
+ * made for the next 0 to 15 such aborts.
  */
 bool adapt_may_retry(struct elide_call *call, const struct elide_row *row,
 		     const struct policy_attempts *try);

@@ -2,8 +2,8 @@
 /*
  * cpuid.h - what CPUID says of the processor.
  *
- * The loader has asked when the program started, and glibc (since 2.33) tells it. The instruction
- * itself is a call of the hypervisor in a virtual machine: 1 to 20 us each time.
+ * glibc (since 2.33) has kept what the loader read. In a virtual machine the instruction itself calls
+ * the hypervisor: 1 to 20 us each time.
  */
 #ifndef ELIDE_CPUID_H
 #define ELIDE_CPUID_H
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/platform/x86.h>
 
-/* A register of a leaf, in the order in which both sources have them. */
+/* The registers of a leaf, in the order of both sources. */
 enum cpuid_reg { CPUID_EAX, CPUID_EBX, CPUID_ECX, CPUID_EDX };
 
 /* Weak: an older glibc lacks it, and then the instruction is executed. */

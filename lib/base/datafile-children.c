@@ -26,7 +26,7 @@ struct entry {
 	char name[];
 };
 
-/* Whose files are looked for, and where. Static, as all here: callers are serialised. */
+/* What files are looked for, and where. Static, as all here: callers are serialised. */
 static struct {
 	const char *pattern;             /* the last part of ELIDE_OUTPUT */
 	const char *program;             /* what %e stands for */
@@ -157,7 +157,7 @@ static void note_if_old(void)
 	strcpy(oldest[at].name, look.path + look.dir_len);
 }
 
-/* Drop a file. Return: 1 and what it had counted itself; 0 if it is not dropped. */
+/* Drop a file. Return: 1 plus the files that its process had dropped; 0 if it is not dropped. */
 static uint64_t drop(const struct ended *e)
 {
 	uint64_t nr = 0;

@@ -2,7 +2,7 @@
 /*
  * datafile-children.h - the files NAME.PID beside a data file NAME.
  *
- * Must never touch the file of a live process, or what is not a data file. Must never be called
+ * Must never touch the file of a live process, nor a file that is not a data file. Must never be called
  * inside a transaction.
  */
 #ifndef ELIDE_DATAFILE_CHILDREN_H
@@ -28,7 +28,7 @@ void elide_children_finish(const char *pattern, const char *exe);
  *
  * Only the files of processes that have ended are dropped, and at most 256 of them.
  *
- * Return: how many were dropped, with those that these had counted.
+ * Return: the number of files dropped, and of those that their processes had dropped.
  */
 uint64_t elide_children_bound(const char *pattern, const char *exe, unsigned int max);
 

@@ -71,8 +71,8 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
 }
 
 /*
- * A name that no other process of the pid namespace uses: NAME.PID. Where a process of another
- * namespace has that name, or one of the same run that has ended had it: NAME.PID.2 and so on.
+ * A name that no other process of the pid namespace uses: NAME.PID. If a process of another namespace,
+ * or an ended one of the same run, has that name: NAME.PID.2 and so on.
  */
 static void own_name(char *to, const char *name, unsigned int nr)
 {
@@ -96,8 +96,8 @@ static bool has_counted(const struct elide_header *h)
 }
 
 /*
- * How a process takes a name: @live is what the file is called while the process runs, @own that the
- * name has the number of the process, so that any older data file makes room for it.
+ * How a process takes a name. @live: name of the file while the process runs; @own: the name has the
+ * number of the process, so that data files of other runs make room for it
  */
 struct wish {
 	const char *name;
@@ -108,8 +108,8 @@ struct wish {
 };
 
 /*
- * Is it the file of a process of this run? Without the launcher, of one that started later than the
- * process did that this one descends from by forks.
+ * Is it the file of a process of this run? Without the launcher, of a process that started after the
+ * one from which this one descends by forks.
  */
 static bool is_of_this_run(const struct wish *w, const struct elide_header *h)
 {
@@ -119,10 +119,10 @@ static bool is_of_this_run(const struct wish *w, const struct elide_header *h)
 }
 
 /*
- * May the data file of a process that has ended, with the header elide_older_header, make room?
- * 0 or -EBUSY. That of a process of this run which had the same number does not. What another elide run has left may; what a process counted that took locks does not
- * go for a process that took none, such as the command that a service is stopped with, and not for
- * one that began before that other one had ended.
+ * May the data file of an ended process, with the header elide_older_header, make room? 0 or -EBUSY.
+ * A file of this run stays. Under the launcher all others make room. Else the file of a process with
+ * lock calls stays if this process has none, such as the command that stops a service, or if it began
+ * before that one had ended.
  */
 static int may_displace(const struct wish *w)
 {
@@ -143,7 +143,7 @@ static int may_displace(const struct wish *w)
 
 /*
  * Is the name free, or can it be made so? 0; -EBUSY: in use; -EEXIST: not a data file; -errno.
- * *@older: set to what has the name
+ * *@older: set to what file has the name
  */
 static int final_is_free(const struct wish *w, enum elide_older *older)
 {
@@ -168,8 +168,8 @@ static int final_is_free(const struct wish *w, enum elide_older *older)
 }
 
 /*
- * Is the name free that the file has while its process runs? A file that an ended process left under it
- * gets its final name first.
+ * Is the name free that the file is to have while its process runs? A file that an ended process has left
+ * there gets its final name first.
  */
 static int live_is_free(const struct wish *w)
 {
@@ -191,7 +191,7 @@ static int live_is_free(const struct wish *w)
 	}
 }
 
-/* Create the file with a name that leaves no room for another one while the process runs. */
+/* Create the file under its final name, which is too long for .NAME.live. */
 static int take_long(const struct wish *w, const char **use)
 {
 	int fd = elide_older_create(w->name), err;
@@ -204,9 +204,9 @@ static int take_long(const struct wish *w, const char **use)
 }
 
 /*
- * Take a name, and what is in the way goes. Return: a descriptor; -EBUSY if a process uses it;
- * -EEXIST if *@use is not a data file; -errno. *@use is set to the name of the file, or of the one
- * that is in the way.
+ * Take a name, and move what is in the way. Return: a descriptor; -EBUSY if a process uses the name;
+ * -EEXIST if *@use is not a data file; -errno. *@use is set to the name of the file, or of the one in
+ * the way.
  */
 static int take(struct wish *w, const char **use)
 {
@@ -227,7 +227,7 @@ static int take(struct wish *w, const char **use)
 		return take_long(w, use);
 	if (fd < 0)
 		return fd == -EEXIST ? -EBUSY : fd;
-	/* Another process may have ended since, and its file have got the name. */
+	/* Another process may have ended since, and its file may have got the name. */
 	err = final_is_free(w, &older);
 	if (!err)
 		err = elide_older_move(use, older);
@@ -258,8 +258,8 @@ static int take_own(struct wish *w, const char **use)
 }
 
 /*
- * Where is the file, whatever the program does to its directory and to symbolic links? Of the file
- * of a process that ends now this does not matter. Return: 0, or -1 and errno.
+ * Find the path of the file, which stays right whatever the program does to its directory and to symbolic
+ * links. A process that ends now does not need that. Return: 0, or -1 and errno.
  */
 static int find_path(const char *use, enum elide_data_who who)
 {

@@ -2,13 +2,12 @@
 /*
  * datafile-name.h - the name of the data file, and what becomes of an older file of that name.
  *
- * While its process runs, the file that is to be NAME is .NAME.live: nobody who truncates NAME, or
- * copies another file to it, meets the file that a process has mapped, which would end it by SIGBUS.
- * It gets its name at the end of the process. If the process is killed, the next process that wants
- * NAME, or a reader, does that.
+ * While its process runs, the file that is to be NAME is .NAME.live. So truncating NAME, or copying
+ * another file to it, does not change a mapped file, which would kill the process by SIGBUS. At its end
+ * the process renames the file. If it is killed, the next process that wants NAME, or a reader, does so.
  *
  * An older data file becomes NAME.old. If this run or a live process uses the name, the file is
- * NAME.PID. What is not a data file is never touched. Must never be called inside a transaction.
+ * NAME.PID. Other files are never touched. Must never be called inside a transaction.
  */
 #ifndef ELIDE_DATAFILE_NAME_H
 #define ELIDE_DATAFILE_NAME_H
@@ -46,8 +45,8 @@ extern struct elide_data_name {
 
 /**
  * elide_start_time() - field 22 of /proc/PID/stat: start of a process, clock ticks after boot.
- * @pid: its number; 0: this process. Then no number is formatted, because its length would change
- *       the times of an emulated run
+ * @pid: its number; 0: this process, without formatting a number, whose length would change the times of
+ *       an emulated run
  *
  * Return: 0 if there is no such process.
  */
@@ -78,16 +77,16 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
  * The file is locked. Until its header is complete, it must stay open: another process that starts
  * at the same time must not take it for an unfinished file.
  *
- * Return: a descriptor; -EEXIST if @who needs no file; -errno on other errors, which one line on
- * standard error says.
+ * Return: a descriptor; -EEXIST if @who needs no file; -errno on other errors, reported in one line on
+ * standard error.
  */
 int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who);
 
 /**
  * elide_data_name_finish() - at the end of the process: the file gets its name.
  *
- * It stays as it is where it, or the folder, cannot be reached any more. If a file has been put in
- * the way that is not a data file, it is NAME.PID, and one line on standard error says so.
+ * It keeps its present name if it, or the folder, cannot be reached any more. If a file that is not a data
+ * file has got NAME meanwhile, it becomes NAME.PID, and one line on standard error says so.
  */
 void elide_data_name_finish(void);
 

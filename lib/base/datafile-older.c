@@ -24,7 +24,7 @@ struct elide_header elide_older_header;
  */
 static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-/* Lock the file until its descriptor is closed and it is not mapped any more. */
+/* Lock the file until it is neither open nor mapped. */
 static int lock_file(int fd)
 {
 	struct flock lock = whole_file;
@@ -73,7 +73,6 @@ static bool is_link(const char *name)
 	return !sys_lstat(name, &st) && S_ISLNK(st.st_mode);
 }
 
-/* What file is it, of @size bytes? */
 static enum elide_older judge(int fd, off_t size)
 {
 	struct elide_header *h = &elide_older_header;
@@ -140,7 +139,7 @@ int elide_older_abandoned(const char *name)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	locked = !lock_file(fd);
-	/* The process that has created it, and not locked it yet, finds out that it is gone. */
+	/* A process that has created it, and not locked it yet, finds out that it is gone. */
 	if ((locked || (!is_taken(errno) && is_stale(name))) && is_that_file(fd, name) &&
 	    sys_read(fd, &magic, sizeof(magic)) >= 0 && !magic)
 		err = sys_unlink(name) && errno != ENOENT ? -errno : 0;
@@ -173,7 +172,7 @@ int elide_older_move(const char **name, enum elide_older older)
 	case ELIDE_OLDER_NONE:
 		break;
 	default:
-		/* A rename onto a file would have ext4 write to the disk what is renamed. */
+		/* Not a rename onto it: ext4 would write the renamed file to the disk at once. */
 		sys_unlink(old);
 	}
 	/* ENOENT: another process that starts now has renamed it. */
@@ -241,7 +240,7 @@ int elide_older_claim(const char *name)
 
 	if (fd < 0)
 		return -errno;
-	/* Where there are no locks, that the name is still that file's has to do. */
+	/* Without locks it must do that the name is still that file's. */
 	if ((!lock_file(fd) || !is_taken(errno)) && is_that_file(fd, name))
 		return fd;
 	sys_close(fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * datafile-older.h - files that have a name already which a data file is to get, and renames.
+ * datafile-older.h - files that already have the name that a data file is to get, and renames.
  *
- * What is not a data file is never touched. Must never be called inside a transaction. Callers
+ * Other files than data files are never touched. Must never be called inside a transaction. Callers
  * serialise themselves by the engine's lock.
  */
 #ifndef ELIDE_DATAFILE_OLDER_H
@@ -19,10 +19,10 @@ enum elide_older {
 	ELIDE_OLDER_UNREADABLE, /* it cannot be opened: errno says why */
 	ELIDE_OLDER_FOREIGN,    /* not a data file */
 	ELIDE_OLDER_EMPTY,
-	ELIDE_OLDER_UNFINISHED, /* without a magic, as a process leaves one that is killed as it starts */
+	ELIDE_OLDER_UNFINISHED, /* without a magic: its process was killed as it started */
 	ELIDE_OLDER_DONE,       /* a data file of a process that has ended */
 	ELIDE_OLDER_SELF,       /* of this process, before it called exec() */
-	ELIDE_OLDER_ENDING,     /* of a process whose data are complete, and which is not gone yet */
+	ELIDE_OLDER_ENDING,     /* of a process that has completed it and is about to end */
 	ELIDE_OLDER_LIVE,       /* of a live process */
 };
 
@@ -41,7 +41,7 @@ extern struct elide_header elide_older_header;
  *
  * It is locked until no process has it mapped or open.
  *
- * Return: a descriptor; -EEXIST if there is such a file, or another process took this one for an
+ * Return: a descriptor; -EEXIST if there is such a file, or if another process took the new one for an
  * abandoned one before it was locked; -errno.
  */
 int elide_older_create(const char *name);
@@ -65,19 +65,19 @@ int elide_older_move(const char **name, enum elide_older older);
 int elide_older_rename(const char *from, const char *to);
 
 /**
- * elide_older_finish() - as elide_older_rename(), of a file whose process has ended without that.
+ * elide_older_finish() - elide_older_rename() for a process that has ended without it.
  * @from: its name now, of which elide_older() has just given ELIDE_OLDER_DONE or _SELF
  * @to: the name that it is to have; if another file is in the way, it gets TO.PID
  *
- * Return: 0; -EBUSY if another process is about to do so, or it is no longer that file; other errors.
+ * Return: 0; -EBUSY if another process is doing so, or @from is another file by now; other errors.
  */
 int elide_older_finish(const char *from, const char *to);
 
 /**
- * elide_older_claim() - lock a data file whose process has ended, so that nobody else renames it.
+ * elide_older_claim() - lock a data file whose process has ended, so that no other process renames it.
  * @name: its path
  *
- * Return: a descriptor; -EBUSY if another process has locked it, or the name is not that file's; other
+ * Return: a descriptor; -EBUSY if another process has locked it, or @name is another file by now; other
  * errors.
  */
 int elide_older_claim(const char *name);
@@ -85,8 +85,8 @@ int elide_older_claim(const char *name);
 /**
  * elide_older_abandoned() - remove a file that is empty or without a magic, if its process has ended.
  *
- * Return: 0; -EBUSY if a process is about to complete it, which holds the lock; other errors. Where
- * there are no locks it is known by its age.
+ * Return: 0; -EBUSY if a live process is about to complete it; other errors. The lock tells that, or,
+ * without locks, the age of the file.
  */
 int elide_older_abandoned(const char *name);
 

@@ -2,10 +2,9 @@
 /*
  * datafile-writer.h - the writing side of the data file.
  *
- * One file per process. Must never be called inside a transaction: it makes
- * system calls and touches the file's mapping.
- * Callers serialise themselves by the engine's lock, but for elide_data_publish() and what
- * elide_data_has_room() has said.
+ * One file per process. Must never be called inside a transaction: it makes system calls and touches the
+ * file's mapping. Callers serialise themselves by the engine's lock, but for elide_data_publish() and
+ * for elide_data_record() as elide_data_has_room() allows.
  */
 #ifndef ELIDE_DATAFILE_WRITER_H
 #define ELIDE_DATAFILE_WRITER_H
@@ -21,8 +20,8 @@
 enum elide_data_who {
 	ELIDE_DATA_FIRST, /* a program: the name of ELIDE_OUTPUT, unless it is in use */
 	ELIDE_DATA_CHILD, /* a forked child: always NAME.PID */
-	ELIDE_DATA_ALONE, /* a program: none, if another of the run has one */
-	ELIDE_DATA_EXIT,  /* the same at the end of a process without a lock call */
+	ELIDE_DATA_ALONE, /* a program: no file if the name is in use */
+	ELIDE_DATA_EXIT,  /* ELIDE_DATA_ALONE at the end of a process without a lock call */
 };
 
 /**
@@ -43,10 +42,9 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 void elide_data_leave_out_args(void);
 
 /**
- * elide_data_close() - at the end of the process: its data are complete, and the file gets its name.
+ * elide_data_close() - at the end of the process: complete the file, and give it its name.
  *
- * The file of a process without a lock call (ELIDE_DATA_EXIT) is written here; nothing may be added
- * to it.
+ * Writes the file of a process without a lock call (ELIDE_DATA_EXIT), to which nothing may be added.
  */
 void elide_data_close(void);
 
@@ -76,9 +74,9 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 			unsigned int record_size);
 
 /**
- * elide_data_has_room() - is there room in a chunk that no other thread fills, and has the disk backed it?
+ * elide_data_has_room() - has a chunk room for one more record?
  *
- * If so, its thread may call elide_data_record() for it without the engine's lock.
+ * If so, the only thread that fills it may call elide_data_record() for it without the engine's lock.
  */
 bool elide_data_has_room(const struct elide_chunk *chunk, unsigned int record_size);
 
@@ -89,7 +87,7 @@ void elide_data_publish(struct elide_chunk *chunk);
 const char *elide_data_path(void);
 
 /**
- * elide_data_start() - prepare that this process learns which of its descendants have no data file.
+ * elide_data_start() - prepare to count the descendants of this process that have no data file.
  * @began_ns: CLOCK_REALTIME at its start
  * @max_files: files of child processes that may be there
  */
@@ -101,22 +99,22 @@ void elide_data_tell_lost(void);
 /**
  * elide_data_keep() - keep the data file open, as it may not be possible to open it again.
  *
- * The descriptor has a high number and is closed by exec. Where the program closes it, or has it be
- * another file, the data file does not grow any more.
+ * The descriptor has a high number and is closed by exec. If the program closes it or reuses its number,
+ * the data file no longer grows.
  */
 void elide_data_keep(void);
 
 /**
- * elide_data_detach() - in a forked child that has no file yet: put memory where the parent's is mapped.
+ * elide_data_detach() - in a forked child that has no file yet: put memory where the parent's was mapped.
  *
- * The child has no mapping of the parent's file. If a signal handler forked it, it may return into
- * a lock call that is about to count for the parent. A second call does nothing.
+ * The child has not got that mapping. If a signal handler forked, the child may return into a lock call
+ * that is about to count in it. A second call does nothing.
  */
 void elide_data_detach(void);
 
 /**
  * elide_data_close_off() - a filter comes, under which the file cannot grow.
- * @chunks: that it has room for then
+ * @chunks: room to be made in it before
  *
  * A forked child keeps the mapping, as elide_data_detach() cannot put memory there.
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * datafile.c - the writer of elide.data; its name is the business of datafile-name.c.
+ * datafile.c - the writer of elide.data; datafile-name.c names the file.
  *
  * Address space for the largest size of the file is reserved at once, so that nothing ever moves.
- * The file itself grows chunk by chunk, and sys_extend() backs each part of it before that is
- * touched, because a store to a hole on a full disk is a SIGBUS in the host. If the disk is full,
- * anonymous memory takes the place of further chunks, and one line on standard error says so.
+ * The file itself grows, and sys_extend() backs each part of it before it is touched, because a store to
+ * a hole on a full disk raises SIGBUS in the host. If the disk is full, anonymous memory takes the place
+ * of further chunks, and one line on standard error says so.
  *
- * Chunks are backed several at a time: fewer system calls. A program may have thousands of child
- * processes, most of which have a few records of a few types; so a file NAME.PID grows by few
- * chunks at first. That of a child that takes one lock takes 24 KiB of the disk. What was backed
- * and not used is given back at the end.
+ * Chunks are backed several at a time, to save system calls. A program may have thousands of child
+ * processes, most of them with a few records of a few types: so a file NAME.PID grows by few chunks at
+ * first. The file of a child that locks once takes 24 KiB of the disk. The unused rest is given back at
+ * the end.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -34,19 +34,19 @@ static struct {
 	char *map;      /* file_max bytes of address space */
 	size_t reserve;
 	size_t backed;  /* bytes at @map that may be touched */
-	size_t used;    /* bytes at @map with header and chunks: the header's size, but after the end */
-	bool saved;     /* the bytes still to be backed will be bytes of the file */
+	size_t used;    /* bytes at @map with header and chunks: header.size, until @ended */
+	bool saved;     /* bytes backed from now on are bytes of the file, not memory */
 	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
-	bool small;     /* it is a file NAME.PID, which has few records mostly */
+	bool small;     /* it is a file NAME.PID, which mostly has few records */
 	bool ended;     /* the file has its last size: later chunks go to memory, without a message */
-	bool created;   /* there is a file, which holds at least the first of them */
+	bool created;   /* there is a file, with at least the first bytes */
 	bool is_child;  /* it is the file of a forked child */
 	unsigned int max_files; /* files NAME.PID that may be there; 0: any number */
 	const char *pattern; /* value of ELIDE_OUTPUT */
 	int idle;       /* descriptor of the file of a process that ends without a lock call; -1 */
 } file = {.idle = -1};
 
-/* All that the file of such a process has: it is written at once, and nothing is mapped. */
+/* The whole file of such a process, which is written at once and not mapped. */
 static union {
 	struct elide_header header;
 	char bytes[ELIDE_HEADER_SIZE];
@@ -56,8 +56,8 @@ static union {
 #define GROW (64 * ELIDE_CHUNK_SIZE)
 
 /*
- * Bytes by which a small file grows, up to SMALL_END, and which it has at first: objects,
- * classes, threads and rows. A file without these would be of no use.
+ * Bytes by which a small file grows, up to SMALL_END, and which it has at first: a chunk each of objects,
+ * classes, threads and rows.
  */
 #define GROW_SMALL (4 * ELIDE_CHUNK_SIZE)
 #define SMALL_END  (ELIDE_HEADER_SIZE + 32 * ELIDE_CHUNK_SIZE)
@@ -67,15 +67,16 @@ struct elide_header *elide_data;
 /* See elide_data_leave_out_args(). */
 static bool without_args;
 
-/* Descriptor of the file, of elide_data_keep(); -1: none. */
+/* Descriptor of the file from elide_data_keep(); -1: none. */
 static int kept = -1;
 
-/* The least number of that: programs that close descriptors one by one begin with low ones. */
+/* Its least number: programs that close descriptors one by one begin with low ones. */
 #define KEPT_FROM 512
 
 /*
- * Of the descendants by fork(): @nr that could not write a file, and the error of the last; @files
- * that they wrote. In memory that they share; NULL: none could be had.
+ * Descendants by fork(), in memory that they share; NULL: there is none.
+ * @nr, @err: those that could not write a file, and the error of the last
+ * @files: files that they wrote
  */
 static struct {
 	uint32_t nr;
@@ -83,7 +84,7 @@ static struct {
 	uint32_t files;
 } *descendants;
 
-/* 0 if the descriptor is of the file, else an error. */
+/* Is the descriptor of the file? Return: 0 or an error. */
 static int is_ours(int fd)
 {
 	struct stat st;
@@ -93,7 +94,7 @@ static int is_ours(int fd)
 	return st.st_dev == elide_data_name.dev && st.st_ino == elide_data_name.ino ? 0 : ESTALE;
 }
 
-/* A descriptor of the file: @kept, or one to be closed; -errno. */
+/* Open the file again. Return: a descriptor, to be closed unless it is @kept; -errno. */
 static int open_again(void)
 {
 	int fd = sys_open(elide_data_name.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0), err = errno;
@@ -109,9 +110,9 @@ static int open_again(void)
 }
 
 /*
- * Have the disk back bytes @from to @to. 0 or an error. No descriptor of the file stays open
- * between two calls: a host that closes descriptors which it does not know could then open a file
- * of its own with the same number.
+ * Have the disk back bytes @from to @to. Return: 0 or an error. No descriptor of the file stays open
+ * between two calls: a host may close descriptors that it does not know, and then open a file of its own
+ * with the same number.
  */
 static int extend(size_t from, size_t to)
 {
@@ -138,13 +139,12 @@ static void tell_unsaved(int err)
 }
 
 /*
- * Back bytes @from to @to; by anonymous memory if the file cannot grow. Nothing that is in use
- * may lie there.
+ * Back bytes @from to @to, by anonymous memory if the file cannot grow. Nothing in them may be in use.
  */
 static int back(size_t from, size_t to)
 {
 	bool in_file = file.saved && !file.ended;
-	/* Under a filter the file has what it has. */
+	/* Under a filter the file cannot grow. */
 	int err = in_file ? extend(from, to) : 0;
 	void *p;
 
@@ -163,8 +163,7 @@ static int back(size_t from, size_t to)
 }
 
 /*
- * Back what is needed at first of the file that is open, or memory in its place. Return: 0 or
- * -errno.
+ * Back the first bytes of the open file, or memory in their place. Return: 0 or -errno.
  */
 static int back_first(int fd)
 {
@@ -210,7 +209,7 @@ static void fill_program(struct elide_header *h)
 	}
 	h->args_len = n > 0 ? n : 0;
 	memcpy(h->args, args, h->args_len);
-	/* Nothing stays of what was not written. */
+	/* Leave no copy of arguments that the file has not got. */
 	memset(args, 0, sizeof(args));
 }
 
@@ -219,7 +218,7 @@ void elide_data_leave_out_args(void)
 	without_args = true;
 }
 
-/* Map the file, or memory in its place, and back what is needed at first. */
+/* Map the file, or memory in its place, and back the first bytes. */
 static int map_file(const char *name, int fd, size_t max)
 {
 	void *map = MAP_FAILED;
@@ -247,7 +246,7 @@ static int map_file(const char *name, int fd, size_t max)
 	file.map = map;
 	err = back_first(fd);
 	if (fd >= 0 && !file.saved)
-		sys_unlink(elide_data_name.path); /* or an empty file would pass for ours */
+		sys_unlink(elide_data_name.path); /* leave no empty file */
 	file.created = file.saved;
 	if (err) {
 		sys_munmap(map, max);
@@ -256,13 +255,13 @@ static int map_file(const char *name, int fd, size_t max)
 	}
 	/* A forked child has its own file; it must not be able to write into this one. */
 	sys_madvise(map, max, MADV_DONTFORK);
-	/* Of a chunk mostly the first page is written: reading ahead takes longer than that. */
+	/* Mostly one page is touched at a time: reading ahead would cost more. */
 	sys_madvise(map, max, MADV_RANDOM);
 	elide_data = map;
 	return 0;
 }
 
-/* What the header of a file must have before the file counts as one. */
+/* Write what a file's header needs to count as a data file. */
 static void fill_start(uint64_t run, const char *exe)
 {
 	struct elide_header *h = elide_data;
@@ -286,9 +285,8 @@ static void fill_start(uint64_t run, const char *exe)
 #define BOUND_EVERY 128
 
 /*
- * Numbers of processes and inodes mostly count up, in steps that a program may choose: they are
- * multiplied by 2^32 divided by the golden ratio, and the highest bits are taken, which come evenly
- * whatever the step is.
+ * Process ids and inode numbers mostly count up, in steps that depend on the program. Multiplied by 2^32
+ * divided by the golden ratio, they have evenly spread high bits, whatever the step is.
  */
 static void bound_children(void)
 {
@@ -341,13 +339,13 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	fill_start(run, exe);
 	if (elide_data_name.own)
 		bound_children();
-	/* Not earlier: on overlayfs the lock goes with the descriptor, and the header is known by then. */
+	/* Not earlier: on overlayfs the lock ends with the descriptor, and only now the header is written. */
 	if (fd >= 0 && who != ELIDE_DATA_EXIT)
 		sys_close(fd);
 	return 0;
 }
 
-/* Write the file of an idle process. Returns 0 or an error. */
+/* Write the file of an idle process. Return: 0 or an error. */
 static int write_idle(void)
 {
 	size_t done = 0;
@@ -364,7 +362,7 @@ static int write_idle(void)
 	return 0;
 }
 
-/* The end of the file of an idle process. Is there a file? */
+/* Write and close the file of an idle process. Return: is there a file? */
 static bool close_idle(void)
 {
 	int err;
@@ -383,8 +381,8 @@ static bool close_idle(void)
 }
 
 /*
- * Give back what was backed beyond the last chunk. Other threads may still count in rows that they
- * have; those and all else that is in use lie before that.
+ * Give back what was backed beyond the last chunk. Other threads may still count in their rows: these, and
+ * all else that is in use, lie before that.
  */
 static void shrink(void)
 {
@@ -410,11 +408,11 @@ void elide_data_close(void)
 	there = elide_data == &idle.header ? close_idle() : file.created;
 	if (elide_data != &idle.header)
 		shrink();
-	/* A child that shares the memory, as of clone(CLONE_VM), is not the process that ends. */
+	/* Not in a child of clone(CLONE_VM), which shares the memory. */
 	if (!there || elide_data->pid != (uint32_t)sys_getpid())
 		return;
 	elide_data_name_finish();
-	/* Once for all of them: not by each child, which would be the square of their number. */
+	/* Once for all: if each child did it, the time would grow with the square of their number. */
 	if (!file.is_child && descendants && READ_ONCE(descendants->files))
 		elide_children_finish(file.pattern, elide_data->exe);
 }
@@ -443,10 +441,10 @@ struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int re
 	chunk->check = ELIDE_CHECK_START;
 	WRITE_ONCE(chunk->magic, ELIDE_CHUNK_MAGIC);
 	file.used = end;
-	/* The file does not get it, so the header must not count it. */
+	/* The chunk is in memory, so the header must not count it. */
 	if (file.ended)
 		return chunk;
-	/* Both pair with the loader: what the header counts is there. */
+	/* Both pair with the loader: chunks that the header counts are complete. */
 	__atomic_store_n(&h->size, end, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->nr_chunks[type], chunk->nr + 1, __ATOMIC_RELEASE);
 	return chunk;
@@ -472,8 +470,8 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 }
 
 /*
- * Is it a chunk that the header counts? Not after the end of the file, nor where a handler has forked
- * in the middle of a global-lock path: in the child the chunk is the parent's.
+ * Does the header count the chunk? Not after the end of the file, nor in a child that a handler has forked
+ * in the middle of a global-lock path: there the chunk is the parent's.
  */
 static bool is_counted(const struct elide_chunk *chunk)
 {
@@ -548,7 +546,7 @@ void elide_data_keep(void)
 	if (fd < 0)
 		return;
 	kept = sys_fcntl(fd, F_DUPFD_CLOEXEC, (void *)KEPT_FROM);
-	/* There may be fewer. */
+	/* The limit of descriptors may be lower. */
 	if (kept >= 0)
 		sys_close(fd);
 	else
@@ -571,7 +569,7 @@ const char *elide_data_path(void)
 
 void elide_data_forget(void)
 {
-	/* The parent's, as long as the name is the parent's, too. */
+	/* It is the parent's: elide_data_name still has the parent's file. */
 	if (kept >= 0 && !is_ours(kept))
 		sys_close(kept);
 	kept = -1;

@@ -16,9 +16,8 @@
 #define LEAF1_ECX_HYPERVISOR   (1u << 31)
 
 /*
- * Transactions the probe begins, of each kind. A processor that is forced to
- * abort commits none; one that works commits nearly all, a timer interrupt
- * aborts one now and then.
+ * Transactions of each kind that the probe begins. A processor that is forced to abort commits none; one
+ * with working RTM commits nearly all, as a timer interrupt aborts one now and then.
  */
 #define PROBES 32
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * detect.h - can RTM be used in this process, and if not, why not.
+ * detect.h - can RTM be used in this process, and if not, why?
  *
  * Must never execute an RTM instruction before CPUID has shown them usable.
  */
@@ -21,7 +21,7 @@ enum elide_taa {
 };
 
 /**
- * struct elide_facts - what the decision rests on.
+ * struct elide_facts - the basis of the decision.
  * @rtm:          CPUID.7.0:EBX[11]
  * @always_abort: CPUID.7.0:EDX[11], RTM_ALWAYS_ABORT
  * @hypervisor:   CPUID.1:ECX[31]
@@ -49,8 +49,8 @@ enum elide_taa elide_detect_taa(const char *file);
  * @facts: filled
  * @taa_file: file that tells of TAA, normally ELIDE_TAA_FILE
  *
- * Runs the live probe and reads the file only if CPUID shows RTM: without, there is no TAA, and the
- * file would be a twentieth of what the library does in a process that takes no lock.
+ * Runs the live probe and reads the file only if CPUID shows RTM: without RTM there is no TAA, and reading
+ * the file takes a twentieth of the library's time in a process without a lock call.
  */
 void elide_detect_facts(struct elide_facts *facts, const char *taa_file);
 

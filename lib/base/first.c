@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* first.c - see first.h. Must never be called but where something went wrong. */
+/* first.c - see first.h. Called only where something went wrong. */
 #include "first.h"
 
 #include <limits.h>
@@ -39,7 +39,7 @@ static bool is_directory_of_another(const char *file)
 	char directory[PATH_MAX];
 	struct stat st;
 
-	/* With the slash at its end a symbolic link is followed. */
+	/* The slash at the end makes lstat() follow a symbolic link. */
 	elide_text(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file + 1) : 1,
 		   slash ? file : ".");
 	return !sys_lstat(directory, &st) && st.st_uid != (uid_t)sys_call(geteuid, 0, 0, 0, 0, 0, 0);
@@ -52,6 +52,6 @@ bool elide_is_first(uint64_t run, const char *file)
 
 	if (has >= 0)
 		return !has;
-	/* The first process of the system starts services, and has no library. */
+	/* Process 1 starts services, and has no library. */
 	return !run && (parent == 1 || !is_directory_of_another(file));
 }

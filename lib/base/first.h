@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * first.h - is a process the one that a user has started, or is it a helper of that?
+ * first.h - did a user start this process, or a program that has the library?
  */
 #ifndef ELIDE_FIRST_H
 #define ELIDE_FIRST_H
@@ -15,9 +15,9 @@
  * @run: identifier of the elide run, 0 for none
  * @file: name of the data file
  *
- * A program that started this one with the library in it may take what is written there for output of the
- * program that it has started. Then the parent's environment has the library, too, or belongs to
- * another user, as after sudo(8) or in a daemon's worker.
+ * A parent that runs with the library may read the standard error of this program as its output. The
+ * environment of such a parent has the library, too, or belongs to another user, as after sudo(8) or in a
+ * daemon's worker.
  *
  * Return: false if the parent has the library; or if its environment may not be read, and either there is
  * an elide run, whose launcher would be of this user, or the file's directory is another user's.

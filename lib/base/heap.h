@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * heap.h - what libelide-heap.so knows of the heap, for libelide-preload.so to ask.
+ * heap.h - how libelide-preload.so asks libelide-heap.so about the heap.
  */
 #ifndef ELIDE_HEAP_H
 #define ELIDE_HEAP_H
@@ -14,9 +14,8 @@
 
 /**
  * struct elide_heap_block - a block of the heap whose allocation was sampled.
- * @base, @size: of it
- * @nr, @frames: stack of its allocation, return addresses, the innermost first: that of the call
- *               of the allocator
+ * @base, @size: its address and bytes
+ * @nr, @frames: stack of its allocation: return addresses, that of the call of the allocator first
  */
 struct elide_heap_block {
 	uint64_t base;
@@ -26,13 +25,13 @@ struct elide_heap_block {
 };
 
 /**
- * elide_heap_find() - the heap block that an address lies in. Not in every process: may be NULL.
+ * elide_heap_find() - the sampled heap block that contains an address; NULL without that library.
  * @address: any byte of it
  * @block: receives it
  *
  * Allocates nothing; waits for no lock for long. Not inside a transaction.
  *
- * Return: false if it is not known.
+ * Return: false if there is none.
  */
 bool elide_heap_find(uint64_t address, struct elide_heap_block *block) __attribute__((weak));
 

@@ -2,9 +2,9 @@
 /*
  * log.c - see log.h.
  *
- * A write may raise SIGPIPE or SIGXFSZ, stop a process in the background (SIGTTOU), or block where
- * nobody reads: the signals are blocked meanwhile, and the first two taken back; a pipe or a terminal
- * is opened once more, not to block, and the program's own description of it keeps its flags.
+ * A write may raise SIGPIPE or SIGXFSZ, stop a process in the background (SIGTTOU), or block if nobody
+ * reads. So the signals are blocked meanwhile, and the first two are taken back. A pipe or a terminal is
+ * opened anew with O_NONBLOCK: the program's open file description keeps its flags.
  */
 #include <poll.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static struct {
 	ino_t ino;
 } first;
 
-/* Lines that were not written, and the last of them, until there is a data file. */
+/* Lines that were not written: their number, and the last. */
 static struct {
 	uint32_t nr;
 	char text[sizeof(((struct elide_header *)0)->unsaid)];
@@ -44,7 +44,7 @@ void elide_log_start(void)
 	first.ino = st.st_ino;
 }
 
-/* At the end of the file, or where the descriptor stands: would the file become too long? */
+/* May the file be longer by @len bytes, at its end or at the descriptor's offset? */
 static bool fits(const struct stat *st, size_t len)
 {
 	off_t at = sys_call(lseek, STDERR_FILENO, 0, SEEK_CUR, 0, 0, 0);
@@ -52,7 +52,7 @@ static bool fits(const struct stat *st, size_t len)
 	return sys_size_allowed((at > st->st_size ? at : st->st_size) + len);
 }
 
-/* A pipe or a terminal. A line is less than PIPE_BUF: it is written whole or not at all. */
+/* To a pipe or a terminal. A line is shorter than PIPE_BUF, so it is written whole or not at all. */
 static bool write_without_blocking(const char *line, size_t len)
 {
 	struct pollfd poll = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -64,7 +64,7 @@ static bool write_without_blocking(const char *line, size_t len)
 		sys_close(fd);
 		return done;
 	}
-	/* ENXIO: nobody reads. Else there is no /proc, or the process has other rights by now. */
+	/* ENXIO: nobody reads. Else there is no /proc, or the process has given up privileges. */
 	return errno != ENXIO && sys_call(poll, (long)&poll, 1, 0, 0, 0, 0) == 1 &&
 	       poll.revents == POLLOUT && sys_write(STDERR_FILENO, line, len) == (ssize_t)len;
 }
@@ -92,7 +92,7 @@ static bool write_line(const char *line, size_t len)
 	}
 }
 
-/* @pending: receives the signals that are. Can one be taken back? A filter may forbid it. */
+/* Can a signal be taken back? A filter may forbid it. @pending: receives the pending signals */
 static bool may_take_back(uint64_t *pending)
 {
 	static const struct timespec now;
@@ -103,7 +103,7 @@ static bool may_take_back(uint64_t *pending)
 	       errno == EAGAIN;
 }
 
-/* A signal that the write has raised is taken back; one that was pending before stays. */
+/* Take back a signal that the write has raised; one that was pending before stays. */
 static bool write_quietly(const char *line, size_t len)
 {
 	static const uint64_t all = ~0ull, raised = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);

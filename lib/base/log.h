@@ -2,9 +2,9 @@
 /*
  * log.h - messages to standard error.
  *
- * A line is written only where that does no harm: to what was standard error at the start, never
- * waiting for a reader, and without a signal. Else it goes into the data file. Must never allocate,
- * lock, buffer, touch errno or write to standard output.
+ * A line is written only if descriptor 2 is still the standard error of the start, without waiting for a
+ * reader, and without a signal. Else it goes into the data file. Must never allocate, lock, buffer,
+ * touch errno or write to standard output.
  */
 #ifndef ELIDE_LOG_H
 #define ELIDE_LOG_H
@@ -12,7 +12,7 @@
 #include "../compiler.h"
 #include "../datafile.h"
 
-/** elide_log_start() - remember what standard error is. Before that any is taken for it. */
+/** elide_log_start() - remember what standard error is. Before that any descriptor 2 will do. */
 void elide_log_start(void);
 
 /** elide_log_fill() - write into the header the lines that were not written to standard error. */
@@ -20,9 +20,9 @@ void elide_log_fill(struct elide_header *h);
 
 /**
  * elide_log() - write one line "elide: ..." to standard error.
- * @format: as printf(3), the line is cut at 500 bytes
+ * @format: as of elide_text(); the line is cut at 511 bytes
  *
- * Async-signal-safe as far as vsnprintf(3) is for %s, %d, %u, %lx and the like.
+ * Async-signal-safe.
  */
 void elide_log(const char *format, ...) __printf(1, 2);
 

@@ -26,8 +26,8 @@ void *elide_own_stack_alloc(size_t size)
 }
 
 /*
- * RBP has the caller's stack: the call frame information finds the caller's frame by it, whatever RSP
- * is. The top of a stack is a multiple of 16, as the ABI wants RSP before a call.
+ * RBP holds the caller's stack pointer: the call frame information finds the caller's frame by it,
+ * whatever RSP is. The top of a stack is a multiple of 16, as the ABI requires of RSP before a call.
  */
 __asm__(".text\n"
 	".globl elide_on_stack\n"

@@ -2,9 +2,9 @@
 /*
  * own-stack.h - functions that run on a stack of the library's own.
  *
- * The stack of a thread may be small, that of a handler on an alternate stack above all: the kernel
- * takes 3,000 bytes of its 8,192 for the registers. So what needs more than some hundred bytes runs
- * here. Unwinders find the way back to the program's frames by the call frame information.
+ * The stack of a thread may be small, above all an alternate signal stack: the kernel takes 3,000 bytes of
+ * its 8,192 for the registers. So code that needs more than some hundred bytes runs here. Unwinders find
+ * the program's frames by the call frame information.
  */
 #ifndef ELIDE_OWN_STACK_H
 #define ELIDE_OWN_STACK_H
@@ -32,8 +32,8 @@ void *elide_own_stack_alloc(size_t size);
  * @top: from elide_own_stack_alloc(); NULL: on the caller's stack
  *
  * Only one function at a time may run on a stack. Signals are best blocked: a handler would run on that
- * stack, too, or, if it is one for the alternate stack, at the top of that, although a handler there may have
- * called this: the kernel takes the alternate stack for unused.
+ * stack, too, or, with SA_ONSTACK, at the top of the alternate stack, which the kernel takes for unused
+ * although a handler there may have called this.
  */
 void elide_on_stack(void (*body)(void *arg), void *arg, void *top);
 

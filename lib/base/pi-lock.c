@@ -12,17 +12,15 @@
  *                                             same if nobody sleeps, or the holder if the kernel
  *                                             refuses
  *
- * The kernel adds FUTEX_OWNER_DIED where a holder has ended while others sleep: one of them has
- * the lock.
+ * The kernel adds FUTEX_OWNER_DIED when a holder ends while others sleep: one of them gets the lock.
  *
- * The kernel refuses FUTEX_UNLOCK_PI where a seccomp filter forbids it. A filter may be one
- * thread's alone: others sleep in the kernel then, and only FUTEX_UNLOCK_PI could wake them. It
- * refuses a holder, too, that is not the thread whose id is in the word, as after clone(2) without
- * the library's knowledge. So nobody sleeps for longer than SLEEP_MAX at a time, and a holder that
- * is refused sets @refused, after which nobody begins to sleep, and releases the lock when the last
- * one has woken up. Not before: for the kernel it would still be the holder, and when it ended, the
- * kernel would give the lock to one that sleeps, whoever held it by then. tests/model/pi.pml
- * searches all interleavings.
+ * FUTEX_UNLOCK_PI fails if a seccomp filter forbids it, perhaps to one thread alone, while others sleep
+ * whom only that call can wake. It also fails if the holder is not the thread whose id is in the word, as
+ * after clone(2) without the library's knowledge. So a thread sleeps for SLEEP_MAX at most at a time. A
+ * holder that is refused sets @refused, after which no thread begins to sleep, and releases the lock when
+ * the last one has woken up. Not before: to the kernel it would still be the holder, and at its end the
+ * kernel would give the lock to a sleeper, though another thread may hold it. tests/model/pi.pml searches
+ * all interleavings.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -42,14 +40,14 @@
 
 /*
  * Nanoseconds of the longest sleep in the kernel. The lock is mostly held for microseconds, but with
- * hundreds of threads in line each that looks again costs the others: a program of 1,500 threads that
- * make 200 lock calls each took 9.3 times the processor time of plain with 10 ms, 2.2 times with 500 ms.
+ * hundreds of waiting threads each one that wakes costs the others: a program of 1,500 threads that make
+ * 200 lock calls each took 9.3 times the processor time of plain with 10 ms, 2.2 times with 500 ms.
  */
 #define SLEEP_MAX 500000000
 
 /*
- * Naps until a holder that is refused believes that nobody sleeps any more, 1 s at least: a thread
- * may have been killed in its sleep by a filter, and count as one that sleeps.
+ * Naps after which a refused holder no longer waits for sleepers, 1 s at least: a thread that a filter has
+ * killed in its sleep still counts as one.
  */
 #define NAPS_MAX 20000
 
@@ -107,7 +105,7 @@ static int sleep_for(struct elide_pi_lock *lock)
 {
 	int err = EPERM;
 
-	/* Sequentially consistent with the store and the load in release_refused(): one sees the other. */
+	/* Sequentially consistent with release_refused(): this sees @refused, or that sees @sleepers. */
 	__atomic_add_fetch(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
 	if (likely(!__atomic_load_n(&lock->refused, __ATOMIC_SEQ_CST))) {
 		err = sleep_until(lock, FUTEX_LOCK_PI2, CLOCK_MONOTONIC);
@@ -119,7 +117,7 @@ static int sleep_for(struct elide_pi_lock *lock)
 	return err;
 }
 
-/* Has its holder ended? The id of one that has may be the caller's by now. */
+/* Has the holder ended? Its id may be the caller's by now. */
 static bool is_lost(const struct elide_pi_lock *lock, uint32_t tid, int err)
 {
 	return err == ESRCH ||
@@ -134,7 +132,7 @@ static __cold bool lock_contended(struct elide_pi_lock *lock, uint32_t tid)
 		err = sleep_for(lock);
 		if (!err)
 			return true;
-		/* The holder is ending, or the word has changed meanwhile, or it is time to look again. */
+		/* The holder is ending, the word has changed, or SLEEP_MAX is over. */
 		if (err == EAGAIN || err == EINTR || err == ETIMEDOUT)
 			continue;
 		if (is_lost(lock, tid, err))
@@ -154,7 +152,7 @@ bool elide_pi_trylock(struct elide_pi_lock *lock, uint32_t tid)
 	return take(lock, tid);
 }
 
-/* The kernel does not hand it over. */
+/* The kernel refuses to hand the lock over. */
 static __cold void release_refused(struct elide_pi_lock *lock)
 {
 	__atomic_store_n(&lock->refused, 1, __ATOMIC_SEQ_CST);
@@ -174,6 +172,6 @@ void elide_pi_unlock(struct elide_pi_lock *lock, uint32_t tid)
 	do
 		if (likely(!futex(lock, FUTEX_UNLOCK_PI, NULL)))
 			return;
-	while (errno == EAGAIN); /* the word has changed meanwhile */
+	while (errno == EAGAIN); /* the word has changed */
 	release_refused(lock);
 }

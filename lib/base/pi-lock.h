@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pi-lock.h - a lock whose holder inherits the priority of those who wait for it.
+ * pi-lock.h - a lock whose holder inherits the priority of its waiters.
  *
  * A priority-inheriting futex (futex(2), FUTEX_LOCK_PI): the word holds the thread id
- * of the holder, 0 where there is none. A real-time thread that waits lends the holder
- * its priority, so the wait lasts at most as long as the holder's critical section
- * takes to run. A spinning lock, or one that yields, would starve the holder.
+ * of the holder, 0 if there is none. A real-time thread that waits lends the holder its priority, so it
+ * waits at most as long as the holder's critical section takes to run. Spinning, or yielding, it would
+ * starve the holder.
  */
 #ifndef ELIDE_PI_LOCK_H
 #define ELIDE_PI_LOCK_H

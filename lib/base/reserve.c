@@ -3,10 +3,10 @@
 #include "../compiler.h"
 #include "reserve.h"
 
-/* A page: what one table has of a kind that the kernel knows by pages, no other has. */
+/* Tables begin on a page: the kernel's advice about one covers no other. */
 #define PAGE 4096ul
 
-/* The tables of a process with the default settings, but those that are larger. */
+/* Bytes for all tables of a process with the default settings but the largest. */
 #define TABLES (4ul << 20)
 
 void *elide_arena_take(struct elide_arena *arena, size_t size)

@@ -15,8 +15,8 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * struct elide_arena - one mapping for many tables. Each mapping of its own takes 4 us of the life of
- * a process (measured on a virtual AMD EPYC), and one that takes no lock lives for 500 us.
+ * struct elide_arena - one mapping for many tables. A mapping takes 4 us (measured on a virtual AMD EPYC),
+ * and a process without a lock call lives for 500 us.
  * @map:  makes a mapping; NULL if there is no memory
  * @size: bytes of the arena, a multiple of the page's size
  * @at, @used: for elide_arena_take()
@@ -29,9 +29,9 @@ struct elide_arena {
 };
 
 /**
- * elide_arena_take() - whole pages of zeroes, never freed; the first call is made by one thread alone.
+ * elide_arena_take() - whole pages of zeroes, never freed; only one thread may make the first call.
  *
- * What does not fit has a mapping of its own. Return: NULL if there is no memory.
+ * Pages that do not fit get a mapping of their own. Return: NULL if there is no memory.
  */
 void *elide_arena_take(struct elide_arena *arena, size_t size);
 
@@ -41,13 +41,13 @@ void *elide_reserve(size_t size);
 #pragma GCC visibility pop
 
 /**
- * elide_fill_gap() - in a forked child: memory of zeroes where its parent had a mapping that it has not.
+ * elide_fill_gap() - in a forked child: map zeroes where the parent has a mapping that the child has not got.
  * @at: start of the parent's mapping
  * @size: its bytes
- * @piece: bytes that are filled at a time where not all of it is free, a multiple of the page's size
+ * @piece: bytes that are filled at a time if not all are free, a multiple of the page's size
  *
- * What the child itself has mapped there meanwhile stays. Valgrind believes that the child has
- * the parent's mapping, and maps nothing there but by MAP_FIXED.
+ * What the child has mapped there meanwhile stays. Valgrind believes that the child has the parent's
+ * mapping, and maps something else there only with MAP_FIXED.
  */
 static inline void elide_fill_gap(char *at, size_t size, size_t piece)
 {

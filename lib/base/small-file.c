@@ -11,7 +11,7 @@
 #include "syscalls.h"
 #include "text.h"
 
-/* Names that elide_small_replace() tries: processes with one number, in namespaces of their own. */
+/* Names that elide_small_replace() tries: processes in other pid namespaces may have the same number. */
 #define MAX_SAME_PID 16
 
 /* Time between two attempts to lock, ns. */
@@ -130,7 +130,7 @@ int elide_small_replace(const char *path, const void *bytes, size_t size)
 	if (fd < 0)
 		return fd;
 	err = write_all(fd, bytes, size);
-	/* A network file system may say only now that there is no room. */
+	/* A network file system may report only now that there is no room. */
 	if (sys_close(fd) && !err)
 		err = -errno;
 	if (!err && sys_rename(name, path))

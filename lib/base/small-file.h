@@ -2,8 +2,8 @@
 /*
  * small-file.h - a small file that is read whole, and replaced whole.
  *
- * Who reads it finds the old bytes or the new ones, never a part of either. A symbolic link, and what
- * is no regular file, is neither read nor replaced. Must never be called inside a transaction.
+ * A reader finds the old bytes or the new ones, never a mixture. Symbolic links and files that are not
+ * regular are not read. Must never be called inside a transaction.
  */
 #ifndef ELIDE_SMALL_FILE_H
 #define ELIDE_SMALL_FILE_H
@@ -34,8 +34,8 @@ ssize_t elide_small_read(const char *path, void *buffer, size_t size);
  * An advisory lock, flock(2) on the folder, as the file itself is replaced. Waits ELIDE_SMALL_WAIT_MS
  * at most.
  *
- * Return: a descriptor, for elide_small_unlock(); -EWOULDBLOCK if another process has it for longer;
- * else -errno, where the file system has no such locks, for example.
+ * Return: a descriptor, for elide_small_unlock(); -EWOULDBLOCK if another process holds it for longer;
+ * else -errno, for example on a file system without such locks.
  */
 int elide_small_lock(const char *path);
 
@@ -48,9 +48,9 @@ void elide_small_unlock(int lock);
  * @bytes: of the file
  * @size: their number
  *
- * The new file is PATH.PID.new until it is complete; where another process has that name,
- * PATH.PID.2.new, to PATH.PID.16.new. A process that is killed meanwhile leaves it behind. Needs no
- * lock: of two that replace it at once the later one's file stays.
+ * The new file is PATH.PID.new until it is complete, or PATH.PID.2.new to PATH.PID.16.new if that name is
+ * in use. A process that is killed meanwhile leaves it behind. Needs no lock: if two processes replace the
+ * file at once, the later one's stays.
  *
  * Return: 0, or -errno: then the old file is as it was.
  */

@@ -3,13 +3,13 @@
  * syscalls-probe.c - a seccomp filter that is there when the library starts: inherited over
  * execve(2), or installed before a dlopen(3).
  *
- * Whether it kills for a system call is known only when the call is made. So a process of its own makes
- * each of them, without effect, and writes down which one it is about to make, in memory
- * that both have. The next one begins after the call that has killed it.
+ * Only making a system call shows whether the filter kills for it. So a probe process makes all of them,
+ * without effect, and notes in shared memory which one it is about to make. If it is killed, the next
+ * probe begins after that call.
  *
- * clone(2) with CLONE_VFORK returns when that process has ended, without a call to wait for it; so
- * wait4(2) is made only if it is allowed. It has a copy of the memory, without CLONE_VM: before Linux 5.16
- * the core dump of one process killed all that shared its memory.
+ * clone(2) with CLONE_VFORK returns when the probe has ended, so wait4(2) is made only if it is allowed.
+ * Without CLONE_VM the probe has a copy of the memory: before Linux 5.16 the core dump of one process
+ * killed all that shared its memory.
  */
 #include <linux/membarrier.h>
 #include <linux/prctl.h>
@@ -25,12 +25,12 @@
 _Static_assert(SYS_PLACES <= 64, "sys_denied has a bit for each");
 
 /*
- * Processes at most, some 100 microseconds each: a filter that kills for more of the calls leaves too
- * little to count with. Chosen.
+ * Probes at most, some 100 us each: a filter that kills for more of the calls leaves too few to count with.
+ * Chosen.
  */
 #define PROBES 24
 
-/* With 1 the kernel starts no handler of core dumps either: core(5). */
+/* With a limit of 1 the kernel starts no core dump handler either: core(5). */
 static const struct rlimit no_core = {1, 1};
 static const uint64_t all_signals = ~0ull;
 
@@ -67,7 +67,7 @@ bool sys_is_filtered(void)
 	return !strstr(status, none);
 }
 
-/* In a process of its own: makes the calls from @first to @end. @at: the one that it makes */
+/* In the probe: make the first two calls, and those from @first to @end. @at: set to the one being made */
 static void probe(volatile uint32_t *at, unsigned int first, unsigned int end)
 {
 	for (unsigned int i = 0; i < end; i++) {
@@ -83,7 +83,7 @@ static void probe(volatile uint32_t *at, unsigned int first, unsigned int end)
 	__builtin_unreachable();
 }
 
-/* Return: number of processes, whose ids are in @pids; -1: there cannot be any. */
+/* Return: number of probes, whose ids are in @pids; -1: there cannot be any. */
 static int probe_all(volatile uint32_t *at, unsigned int end, pid_t *pids)
 {
 	int nr = 0;
@@ -100,7 +100,7 @@ static int probe_all(volatile uint32_t *at, unsigned int end, pid_t *pids)
 		if (*at < end)
 			sys_denied |= 1ull << *at;
 	}
-	/* Which of the others it kills for is not known. */
+	/* The others are not known: deny them. */
 	if (*at < end)
 		sys_denied |= ~0ull << *at;
 	return nr;

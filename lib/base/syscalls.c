@@ -9,7 +9,7 @@
 uint32_t sys_forbidden;
 uint64_t sys_denied;
 
-/* Bytes of zeroes that are written at once where there is no fallocate(2). */
+/* Bytes of zeroes that are written at once without fallocate(2). */
 #define ZEROES 4096
 
 static int write_zeroes(int fd, size_t from, size_t to)
@@ -61,7 +61,7 @@ int sys_getcwd(char *path, size_t size)
 	return sys_call(getcwd, (long)path, size, 0, 0, 0, 0) < 0 || *path != '/' ? -1 : 0;
 }
 
-/* @path below the current directory, links and all. */
+/* @path as an absolute one, with its symbolic links. */
 static int absolute(const char *path, char *real, size_t size)
 {
 	size_t len = 0;
@@ -95,7 +95,7 @@ int sys_realpath(const char *path, char *real, size_t size)
 	return 0;
 }
 
-/* A list of the kernel, as "0-3,6": how many numbers it has. */
+/* Count the numbers in a list of the kernel, as "0-3,6". */
 static unsigned int count_list(const char *p)
 {
 	unsigned int nr = 0, first, last;

@@ -3,16 +3,15 @@
  * syscalls.h - the library's own system calls.
  *
  * libc's functions do not do. Some end a thread whose cancellation is pending, as open() and
- * posix_fallocate(); a lock call must not, as the thread would go with the engine's lock in hand.
- * Some acquire locks of libc or allocate, as realpath(). And another preloaded library may stand in
- * front of any of them with a lock of its own, as libfaketime does before clock_gettime(). So the
- * library asks the kernel itself. tests/preload/undefined.sh has the functions
- * of libc that it calls.
+ * posix_fallocate(); a lock call must not, as the thread would end with the engine's lock held. Some
+ * acquire locks of libc or allocate, as realpath(). And another preloaded library may wrap any of them
+ * with a lock of its own, as libfaketime wraps clock_gettime(). So the library makes its system calls
+ * itself. tests/preload/undefined.sh lists the functions of libc that it calls.
  *
  * A seccomp filter may kill the process for any system call that the program does not make itself.
  * sys_forbidden says that the process has installed one: then every function here but sys_futex()
- * fails with EPERM and asks the kernel nothing. Of one that the process has begun with sys_learn() finds
- * out what it allows: what it kills for fails with ENOSYS, as with a kernel that does not have it.
+ * fails with EPERM and makes no system call. If the process has begun with a filter, sys_learn() finds out
+ * what it kills for: such calls fail with ENOSYS, as on a kernel without them.
  */
 #ifndef ELIDE_SYSCALLS_H
 #define ELIDE_SYSCALLS_H
@@ -36,10 +35,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Not 0: no system call but futex(2) may be made in this process; see state/filter.h. */
+/* Not 0: no system call but futex(2) may be made in this process; see life/filter.h. */
 extern uint32_t sys_forbidden;
 
-/* The instruction itself. Return: the kernel's answer, from -4095 to -1 an error. */
+/* Return: the kernel's answer, from -4095 to -1 an error. */
 static __always_inline_fn long sys_raw(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
@@ -54,7 +53,7 @@ static __always_inline_fn long sys_raw(long number, long a, long b, long c, long
 	return ret;
 }
 
-/* Each of syscalls.def: its place in that list, and its number. */
+/* The calls of syscalls.def: their places in that list, and their numbers. */
 enum sys_place {
 #define ELIDE_SYSCALL(name, call, a, b, c, d, e, f) SYS_PLACE_##name,
 #include "syscalls.def"
@@ -68,13 +67,13 @@ enum sys_number {
 #undef ELIDE_SYSCALL
 };
 
-/* A bit for each place: a filter that the process began with kills for it, so it is not made. */
+/* A bit for each place: the filter with which the process began kills for that call. */
 extern uint64_t sys_denied;
 
-/* Of a name of syscalls.def: may it be made? */
+/* May the call of that name in syscalls.def be made? */
 #define sys_may(name) (likely(!(sys_denied >> SYS_PLACE_##name & 1)))
 
-/* The kernel's answer, whatever sys_forbidden says; as of a kernel without the call, if it is denied. */
+/* The kernel's answer, whatever sys_forbidden says; -ENOSYS if the call is denied. */
 #define sys_ask(name, ...) (sys_may(name) ? sys_raw(SYS_NUMBER_##name, __VA_ARGS__) : -ENOSYS)
 
 /* An answer of the kernel as libc gives it: -1 and errno. */
@@ -90,7 +89,7 @@ static inline long sys_answer(long ret)
 #define sys_call(name, ...) \
 	sys_answer(unlikely(READ_ONCE(sys_forbidden)) ? -EPERM : sys_ask(name, __VA_ARGS__))
 
-/* The only one that is made under a filter, as the program's own lock calls make it. */
+/* The only call that is made under a filter, as the program's own lock calls make it. */
 static inline long sys_futex(const void *word, int operation, uint32_t value,
 			     const struct timespec *timeout)
 {
@@ -98,8 +97,8 @@ static inline long sys_futex(const void *word, int operation, uint32_t value,
 }
 
 /*
- * Has the word, in memory that may not be mapped, this value? No, if that cannot be asked: a filter
- * may look at futex's operation, and this one is not of a lock call. Wakes nobody.
+ * Has the word, in memory that may not be mapped, this value? No if a filter denies this operation of
+ * futex(2), which is not one of a lock call. Wakes nobody.
  */
 static inline bool sys_word_is(const void *word, uint32_t value)
 {
@@ -110,9 +109,9 @@ static inline bool sys_word_is(const void *word, uint32_t value)
 }
 
 /**
- * sys_is_filtered() - has the process a seccomp filter? Yes, where that cannot be known.
+ * sys_is_filtered() - has the process a seccomp filter? Yes if that cannot be known.
  *
- * By calls that the loader has made too, to load the library. Under Valgrind no: it makes calls of
+ * Makes only calls that the loader has made to load the library. Under Valgrind no: it makes calls of
  * its own, and has no processes of the kind that sys_learn() needs.
  */
 bool sys_is_filtered(void);
@@ -121,7 +120,7 @@ bool sys_is_filtered(void);
  * sys_learn() - find out which system calls the filter kills for.
  * @all: perf_event_open(2) will be used, too
  *
- * Return: false if that cannot be known, as there cannot be a process to try them.
+ * Return: false if no process could be made to try them.
  */
 bool sys_learn(bool all);
 
@@ -165,7 +164,7 @@ static inline int sys_flock(int fd, int operation)
 	return sys_call(flock, fd, operation, 0, 0, 0, 0);
 }
 
-/* By the call that the loader makes, and that filters allow which allow little. */
+/* By the call of the loader, which strict filters allow, too. */
 static inline int sys_fstat(int fd, struct stat *st)
 {
 	return sys_call(newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH, 0, 0);
@@ -254,8 +253,8 @@ static inline void sys_pause(const struct timespec *pause)
 }
 
 /*
- * May a file of the process have @size bytes? To write or allocate beyond the limit raises SIGXFSZ,
- * which would kill the host.
+ * May a file of the process have @size bytes? Writing or allocating beyond the limit raises SIGXFSZ, which
+ * would kill the host.
  */
 static inline bool sys_size_allowed(size_t size)
 {
@@ -265,33 +264,32 @@ static inline bool sys_size_allowed(size_t size)
 	       limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
-/* Bytes of the kernel's signal set, which glibc's is larger than. */
+/* Bytes of the kernel's signal set; glibc's is larger. */
 #define SYS_SIGSET 8
 
-/* All signals, those that glibc keeps to itself too, which its function leaves out. */
+/* Also for the signals that glibc reserves, which its own function leaves out. */
 static inline int sys_sigmask(const uint64_t *set, uint64_t *old)
 {
 	return sys_call(rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
 }
 
 /**
- * sys_extend() - back the bytes of a file from @from to @to, which it does not have yet.
+ * sys_extend() - extend a file by the bytes from @from to @to, and have the disk back them.
  * @fd: of the file
  *
- * As posix_fallocate(3), but no cancellation point: on a file system without fallocate(2), as ext2
- * and NFSv3, that function writes by pwrite(3). Here zeroes are written by the system call.
+ * As posix_fallocate(3), but no cancellation point: on a file system without fallocate(2), as ext2 and
+ * NFSv3, this writes zeroes by the system call, not by pwrite(3).
  *
  * Return: 0 or an error.
  */
 int sys_extend(int fd, size_t from, size_t to);
 
 /**
- * sys_fill() - write zeroes to the bytes of a file from @from to @to, which it has, and which are
- * zeroes.
+ * sys_fill() - have the pages of a file from @from to @to in memory, by writing zeroes to these zeroes.
  * @fd: of the file
  *
- * So that the file's pages are in memory together: the kernel takes 0.7 us a page for that, and 2
- * to 4 us for each page fault otherwise (measured on ext4, Linux 6.18). Fails silently.
+ * The kernel takes 0.7 us a page for that, and 2 to 4 us for each page fault otherwise (measured on ext4,
+ * Linux 6.18). Fails silently.
  */
 void sys_fill(int fd, size_t from, size_t to);
 
@@ -301,13 +299,13 @@ void sys_fill(int fd, size_t from, size_t to);
  * @real: receives it
  * @size: its size in bytes, PATH_MAX or more
  *
- * The kernel says it by /proc/self/fd. Without /proc symbolic links stay in the path.
+ * From /proc/self/fd. Without /proc symbolic links stay in the path.
  *
  * Return: 0, or -1 and errno.
  */
 int sys_realpath(const char *path, char *real, size_t size);
 
-/** sys_getcwd() - the current directory. Return: 0; -1 where it cannot be named from the root. */
+/** sys_getcwd() - the current directory. Return: 0; -1 if it cannot be reached from the root. */
 int sys_getcwd(char *path, size_t size);
 
 /** sys_processors_online() - number of processors that are online, at least 1. */

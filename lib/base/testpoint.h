@@ -2,8 +2,8 @@
 /*
  * testpoint.h - the numbered points of points.def in the code.
  *
- * Nothing at all in the library that is installed: only an object compiled
- * with ELIDE_TEST_POINTS calls elide_test_point(), which the test brings along.
+ * The installed library has none: only an object compiled with ELIDE_TEST_POINTS calls
+ * elide_test_point(), which the test provides.
  */
 #ifndef ELIDE_TESTPOINT_H
 #define ELIDE_TESTPOINT_H
@@ -16,7 +16,7 @@ enum elide_point {
 };
 
 #ifdef ELIDE_TEST_POINTS
-/** elide_test_point() - the thread is at that point; no system call where it is inside. */
+/** elide_test_point() - the thread is at that point. Must make no system call at a point inside a section. */
 void elide_test_point(enum elide_point point);
 #define test_point(name) elide_test_point(ELIDE_POINT_##name)
 #else

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * text.h - texts of numbers and strings.
- *
- * For global-lock paths, where libc's snprintf() does not do: another library may stand in front of it,
- * and it takes 1,500 bytes of a stack that may be a program's small one.
+ * text.h - formatting without libc's snprintf(), which another library may wrap, and which takes 1,500 bytes
+ * of a stack that may be small.
  */
 #ifndef ELIDE_TEXT_H
 #define ELIDE_TEXT_H
@@ -25,7 +23,7 @@
  */
 int elide_text(char *to, size_t size, const char *format, ...) __printf(3, 4);
 
-/** elide_text_list() - the same with a list of arguments, as vsnprintf(3). */
+/** elide_text_list() - elide_text() with a list of arguments, as vsnprintf(3). */
 int elide_text_list(char *to, size_t size, const char *format, va_list args) __printf(3, 0);
 
 /** elide_text_error() - the text of an errno, in English; never NULL. Does not allocate. */

@@ -10,7 +10,6 @@
 #include "syscalls.h"
 #include "vdso.h"
 
-/* What the kernel names the function, of which there is one version. */
 #define FUNCTION "__vdso_clock_gettime"
 
 static int (*vdso_clock)(clockid_t clock, struct timespec *ts);
@@ -21,7 +20,7 @@ struct image {
 	const Elf64_Sym *symbols;
 	const char *strings;
 	const uint32_t *hash;     /* DT_HASH */
-	const uint32_t *gnu_hash; /* newer kernels have this one alone */
+	const uint32_t *gnu_hash; /* newer kernels have only this one */
 };
 
 static void read_segments(struct image *image, const char *base)
@@ -62,7 +61,7 @@ static void read_dynamic(struct image *image)
 	}
 }
 
-/* Number of symbols: of the GNU hash table, one more than the last of the last chain. */
+/* Number of symbols; by the GNU hash table one more than the last of the last chain. */
 static uint32_t count_symbols(const struct image *image)
 {
 	const uint32_t *h = image->gnu_hash, *buckets, *chain;
@@ -122,7 +121,7 @@ void elide_vdso_settle(void)
 {
 	static const char file[] =
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	/* Those that the vDSO of x86-64 reads: arch/x86/include/asm/vdso/clocksource.h. */
+	/* The clock sources that the vDSO of x86-64 can read: arch/x86/include/asm/vdso/clocksource.h. */
 	static const char *const known[] = {"tsc\n", "kvm-clock\n", "hyperv_clocksource_tsc_page\n"};
 	int fd = sys_open(file, O_RDONLY | O_CLOEXEC, 0);
 	char text[64];

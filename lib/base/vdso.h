@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * vdso.h - the clocks, without libc's clock_gettime(), which another library may stand in front of.
+ * vdso.h - the clocks, without libc's clock_gettime(), which another library may wrap.
  */
 #ifndef ELIDE_VDSO_H
 #define ELIDE_VDSO_H
@@ -20,18 +20,17 @@ void elide_vdso_start(uintptr_t base);
 /**
  * elide_clock() - as clock_gettime(2): by the vDSO, else by the system call.
  *
- * Return: 0; -1 where that takes a system call and none may be made.
+ * Return: 0; -1 if that takes a system call, and none may be made or it fails.
  */
 int elide_clock(clockid_t clock, struct timespec *ts);
 
-/** elide_clock_ns() - the same in ns; UINT64_MAX where it cannot be asked. */
+/** elide_clock_ns() - elide_clock() in ns; UINT64_MAX if the clock cannot be read. */
 uint64_t elide_clock_ns(clockid_t clock);
 
 /**
- * elide_vdso_settle() - before a filter comes: is the vDSO's function free of system calls?
+ * elide_vdso_settle() - before a filter comes: stop using the vDSO's function if it makes system calls.
  *
- * Where the kernel's clock source is one that user space cannot read, as "hpet", it makes the
- * system call itself: then it is not called any more.
+ * It does so if user space cannot read the kernel's clock source, as "hpet".
  */
 void elide_vdso_settle(void);
 

@@ -2,10 +2,9 @@
 /*
  * exit-held.c - locks that a thread held when it ended.
  *
- * Nothing is written down when a lock is acquired but which lock a call has acquired last: one that
- * is held is mostly among these, and a mutex or a writer's rwlock has the thread id of
- * its holder. A lock's memory may be gone without destroy, so it must never
- * be read directly, unless it lies in the data of the program itself.
+ * An acquisition only notes the lock in its call. A lock that is held is mostly noted, and a mutex or a
+ * writer's rwlock has the thread id of its holder. A lock's memory may be unmapped without destroy, so it
+ * must never be read directly, unless it lies in the data of the program itself.
  */
 #include <link.h>
 #include <sys/auxv.h>
@@ -19,12 +18,12 @@
 #include "exit-held.h"
 #include "misuse.h"
 
-/* Locks that one thread has left held, of which each is counted once; of more some count twice. */
+/* Up to this number of locks that a thread has left held, each is counted once; of more some count twice. */
 #define MAX_FOUND 16
 
 /*
- * Calls that are examined. Each takes 65 instructions and a system call, and whoever joins the
- * thread waits for that. Of a thread that has more, some are not examined.
+ * Calls of a thread that are examined, at most. Each takes 65 instructions and a system call, for which
+ * the thread that joins waits.
  */
 #define MAX_LOOKS 128
 
@@ -43,7 +42,7 @@ static bool counts(const struct elide_call *call, const struct elide_row *row)
 	return elide_registry_find(call->lock) == elide_call_tag(call) && !elide_class_shared(row->class_index);
 }
 
-/* Has @list, of @nr, the lock? */
+/* Is the lock in @list? */
 static bool has(const void *const *list, uint32_t nr, const void *lock)
 {
 	for (uint32_t i = 0; i < nr && i < MAX_FOUND; i++)
@@ -74,7 +73,7 @@ static void find_data(void)
 		start = bias + h->p_vaddr;
 		end = start + h->p_memsz;
 	}
-	/* Several threads may be here at once, and find the same. */
+	/* Several threads may do this at once: they find the same. */
 	WRITE_ONCE(data.start, start);
 	__atomic_store_n(&data.end, end, __ATOMIC_RELEASE);
 }
@@ -85,7 +84,7 @@ static bool word_is(const void *word, uint32_t value)
 	uintptr_t at = (uintptr_t)word;
 
 	if (!__atomic_load_n(&data.end, __ATOMIC_ACQUIRE)) {
-		/* Where the auxiliary vector is depends on the environment. */
+		/* The address of the auxiliary vector depends on the environment. */
 		rtmgrind_time_stops();
 		find_data();
 		rtmgrind_time_goes_on();
@@ -115,10 +114,7 @@ static void exit_global(void *left)
 	test_point(exit_done);
 }
 
-/*
- * If the thread has locked one at several sites, the last of them is not known: the first that is
- * found is named.
- */
+/* If the thread has locked a lock at several sites, the last is not known: the first found is named. */
 void elide_exit_held(struct elide_thread *t, uint32_t tid)
 {
 	const void *found[MAX_FOUND];

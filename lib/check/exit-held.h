@@ -14,8 +14,8 @@
  * @t: its block; the thread has ended, and the caller alone uses it
  * @tid: Linux thread id that the thread had
  *
- * Each is counted as a misuse, at a site where the thread has locked it. Of its
- * calls the lock that each has locked last is examined.
+ * Each is counted as a misuse, at a site where the thread has locked it. Only the lock that each call of
+ * the thread has locked last is examined.
  */
 void elide_exit_held(struct elide_thread *t, uint32_t tid);
 

@@ -47,7 +47,6 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 	elide_data_publish(chunk);
 }
 
-/* A call. */
 struct call {
 	enum elide_misuse_type type;
 	enum elide_kind kind;

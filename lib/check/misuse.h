@@ -22,8 +22,7 @@ void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void 
 		  const void *lock);
 
 /**
- * elide_misuse_locked() - elide_misuse() from within a global-lock path; @site as elide_recorded()
- * gives it.
+ * elide_misuse_locked() - elide_misuse() in a global-lock path; @site is from elide_recorded().
  */
 void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 			 const void *lock);

@@ -2,8 +2,8 @@
 /*
  * order-graph.c - see order-graph.h.
  *
- * The memory may turn to zeroes at any moment, in a child that a signal
- * handler has forked: every loop ends then too.
+ * In a child that a signal handler forks, the memory turns to zeroes at any moment: then, too, every loop
+ * ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -59,7 +59,7 @@ int order_graph_add(struct order_graph *g, const struct order_edge *edge)
 	if (index >= ORDER_MAX_EDGES)
 		return -ENOSPC;
 	g->edges[index] = *edge;
-	/* Before the lists know it: a fork between the two must not use it twice. */
+	/* Before the lists have it: after a fork in between no edge is used twice. */
 	WRITE_ONCE(g->nr, index + 1);
 	link_edge(&g->by_from[list_of(edge->from)], g->next_from, index);
 	link_edge(&g->by_pair[pair_list(edge)], g->next_pair, index);

@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Edges of a graph: 66 bytes each with their lists, of which only used pages take memory. */
+/* Edges of a graph: 58 bytes each with their lists, of which only used pages take memory. */
 #define ORDER_MAX_EDGES 8192
 /* Lists of edges; a power of two. */
 #define ORDER_NR_LISTS 2048
@@ -66,8 +66,7 @@ struct order_graph {
 /**
  * order_graph_has() - is there an edge between these nodes, of these kinds?
  *
- * Lock-free. Where @from and @to are held and taken alike, which call did it
- * makes no other edge.
+ * Lock-free. Edges that differ only in their call sites are the same.
  */
 bool order_graph_has(const struct order_graph *g, const struct order_edge *edge);
 

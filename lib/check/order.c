@@ -2,8 +2,7 @@
 /*
  * order.c - see order.h.
  *
- * Edges that are known already, which is nearly all, are found without a
- * lock; new ones and cycles are written in global-lock paths.
+ * Known edges, nearly all, are found without a lock; new ones and cycles are written in global-lock paths.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "order-graph.h"
 #include "order.h"
 
-/* Cycles that are written to the data file, at most; further ones are counted. Chosen here. */
+/* Cycles that are written to the data file, at most; further ones count as dropped. Chosen here. */
 #define MAX_CIRCLES 256
 
 /* Bits of an address in a node; the bits above are the generation of the lock at it. */
@@ -114,7 +113,7 @@ static void write_cycle(const struct order_edge *const *cycle, int nr)
 	for (int i = 0; i < nr; i++) {
 		const struct order_edge *e = cycle[i];
 
-		/* A call that waits on a condition variable has no row that would have told it. */
+		/* The site of a wait for a condition variable has no row that has recorded its object. */
 		elide_module_of_past(e->from_site);
 		elide_module_of_past(e->to_site);
 		record->edges[i] = (struct elide_order_edge){
@@ -168,7 +167,7 @@ static __cold void add(struct order_graph *g, const struct order_edge *edge)
 {
 	struct new_edge new = {g, edge};
 
-	/* The graph is full: do not enter a global-lock path for what will not be written. */
+	/* The graph is full: save the global-lock path. */
 	if (READ_ONCE(g->nr) >= ORDER_MAX_EDGES)
 		return drop();
 	elide_global_run(order_global, &new);
@@ -221,7 +220,7 @@ static struct elide_acquired of_row(const struct elide_row *row, const void *loc
 	};
 }
 
-/* Not counted, as in elide_no_row, or not to be judged. */
+/* Rows without a kind, as elide_no_row, and kinds that are not judged. */
 static bool is_left_out(const struct elide_row *row)
 {
 	return !row->kind || row->kind == ELIDE_KIND_CUSTOM || !elide_kind_is_lock(row->kind);

@@ -8,12 +8,12 @@
  *
  *   lock call that waits    edges from all locks in the list; it is added to the list
  *   trylock, timed call     no edge, as it does not wait for ever; it is added to the list
- *   cond_wait               the mutex is acquired again: edges from all others in the list
+ *   cond_wait               edges to the mutex, which is acquired again, from all others in the list
  *   elided                  as a lock call, after the commit
- *   relock, second reader   nothing: the lock is in the list already
- *   two locks of one class  no edge between classes, or each tree that is walked hand over
- *                           hand would be a cycle; an edge between the two locks
- *                           themselves, in a graph of its own
+ *   relock                  nothing
+ *   second reader           no edge; it is added to the list again
+ *   two locks of one class  no edge between classes, or hand-over-hand locking of a tree would be a
+ *                           cycle; an edge between the two locks, in a graph of its own
  *   reader after reader     edges, but see order_graph_cycle()
  *   custom locks            nothing: it is not known whether their callers wait
  *
@@ -30,7 +30,7 @@
 /**
  * elide_order_start() - make the tables.
  *
- * In memory that a fork wipes: the child finds them empty.
+ * A forked child finds them empty.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -45,18 +45,18 @@ int elide_order_start(void);
 void elide_order_waits(struct elide_thread *t, const struct elide_row *row, const void *lock);
 
 /**
- * elide_order_acquired() - a lock was taken.
+ * elide_order_acquired() - a lock was acquired.
  * @row: counters of the call
  * @wait: the call would have waited for ever
  */
 void elide_order_acquired(struct elide_thread *t, const struct elide_row *row, const void *lock,
 			  bool wait);
 
-/** elide_order_released() - a lock is released, or gone; any lock will do. */
+/** elide_order_released() - a lock is released, or gone, whether it is in the list or not. */
 void elide_order_released(struct elide_thread *t, const void *lock);
 
 /**
- * elide_order_reacquired() - a mutex is about to be released and taken again by a call that waits.
+ * elide_order_reacquired() - a call is about to release a mutex, wait and acquire it again.
  * @site: return address of that call
  */
 void elide_order_reacquired(struct elide_thread *t, const void *lock, const void *site);

@@ -12,7 +12,7 @@
 #include "holder.h"
 #include "records.h"
 
-/* Was the attempt aborted by a thread that locked, and not by data in the line of the lock? */
+/* Did a thread that locked the lock abort the attempt, not one that touched data in its line? */
 static bool killed_by_holder(const struct elide_aborted *a)
 {
 	const struct rtmgrind_brief *b = a->brief;
@@ -40,7 +40,7 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 	}
 }
 
-/* Which classes does an abort show to be contended? Not those whose sections share data alone. */
+/* Note the classes that an abort shows to be contended: by their locks, not by data of their sections. */
 static void contended_by(struct elide_thread *t, const struct elide_row *row,
 			 const struct elide_aborted *a)
 {
@@ -50,7 +50,7 @@ static void contended_by(struct elide_thread *t, const struct elide_row *row,
 	if (a->cause == ELIDE_CAUSE_inner_busy)
 		for (uint32_t nr = 1; nr <= t->nr_calls; nr++)
 			evidence_contended(elide_call_row(elide_call_at(t, nr))->class_index);
-	/* The emulator knows who has aborted the transaction, if that thread says what it does. */
+	/* The emulator knows which call aborted the transaction, if threads tell it their sections. */
 	if (a->cause == ELIDE_CAUSE_conflict && elide_process.blames &&
 	    elide_process.rtm == ELIDE_RTM_EMULATED && !READ_ONCE(elide_process.tell_section)) {
 		WRITE_ONCE(elide_process.tell_section, true);
@@ -58,7 +58,7 @@ static void contended_by(struct elide_thread *t, const struct elide_row *row,
 	}
 }
 
-/* All of the emulator's record. A handler's abort may have taken its place meanwhile. */
+/* Read the emulator's whole record. False, too, if an abort in a handler has replaced it meanwhile. */
 static bool whole_record(const struct rtmgrind_brief *brief, struct rtmgrind_abort *record)
 {
 	return brief &&
@@ -70,7 +70,7 @@ static bool whole_record(const struct rtmgrind_brief *brief, struct rtmgrind_abo
  * struct sampled_abort - an abort that is sampled.
  * @t: the calling thread
  * @row: counters of the call
- * @weight: aborts that it counts as
+ * @weight: aborts for which it counts
  * @a: the abort
  */
 struct sampled_abort {
@@ -109,7 +109,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 		return;
 	contended_by(t, row, a);
 	e.weight = elide_evidence_weight(t, *counter);
-	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
+	/* After the first ones the processor chooses one abort in elide_pmu_period(). */
 	if (t->pmu && *counter > t->first_seen)
 		e.weight = a->sampled ? elide_pmu_period() : 0;
 	e.weight = evidence_add_postponed(t, counter, e.weight);
@@ -117,7 +117,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 		evidence_sample(t, counter, e.weight, abort_global, &e);
 }
 
-/* A load that was sampled in a locked section of @row. */
+/* A load sampled in a locked section of @row. */
 struct sampled_load {
 	struct elide_thread *t;
 	const struct elide_row *row;

@@ -2,14 +2,13 @@
 /*
  * address.c - is an address in a thread's stack or in the heap?
  *
- * Does not read /proc/self/maps: it differs from run to run, so emulated runs with the same seed
- * would differ, too.
+ * Must not read /proc/self/maps: it differs from run to run, and so would emulated runs with the same seed.
  */
 
 #include "../state/thread-list.h"
 #include "address.h"
 
-/* 1 MiB below its top counts as a stack. Most stacks have more room, and use less. */
+/* Bytes below its top that count as a stack. Most stacks have more, and use less. */
 #define STACK_BYTES (1u << 20)
 
 /* The default of /proc/sys/vm/mmap_min_addr: nothing is mapped below it. */
@@ -22,7 +21,7 @@ uint64_t elide_stack_top(uint32_t tid)
 {
 	if (tid == elide_data->pid)
 		return (uintptr_t)__libc_stack_end;
-	/* glibc puts what belongs to a thread at the top of its stack. */
+	/* glibc puts a thread's control block at the top of its stack. */
 	return (uintptr_t)__builtin_thread_pointer();
 }
 
@@ -35,7 +34,7 @@ enum elide_data_type elide_place(uint64_t address)
 {
 	if (address < LOWEST_ADDRESS)
 		return ELIDE_DATA_UNKNOWN;
-	/* The first thread may never have called a lock function: then it has no block. */
+	/* The first thread has no block if it never called a lock function. */
 	if (is_below(address, (uintptr_t)__libc_stack_end))
 		return ELIDE_DATA_STACK;
 	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * address.h - what an address lies in.
+ * address.h - what is at an address?
  */
 #ifndef ELIDE_ADDRESS_H
 #define ELIDE_ADDRESS_H
@@ -13,7 +13,7 @@
 uint64_t elide_stack_top(uint32_t tid);
 
 /**
- * elide_place() - what an address of this process lies in, if not in an object's data.
+ * elide_place() - what is at an address of this process that is not in an object's data?
  *
  * The 1 MiB below the top of each thread's stack counts as stack, all else as heap. In a global-lock path.
  *

@@ -10,10 +10,10 @@
 #include "../state/wiped.h"
 #include "decisions.h"
 
-/* Decisions in the timeline, at most: 4 MiB of the data file. Further ones are counted. */
+/* Decisions in the timeline, at most: 4 MiB of the data file. Further ones count as dropped. */
 #define MAX_EVENTS 65536
 
-/* The chunk that is being filled, and decisions so far. In memory that a fork wipes. */
+/* The chunk that is being filled, and the number of decisions. In wiped memory. */
 static struct {
 	struct elide_chunk *chunk;
 	uint32_t nr;

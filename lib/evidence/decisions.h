@@ -2,7 +2,7 @@
 /*
  * decisions.h - the policy's decisions, in the data file's timeline.
  *
- * All of them, also with ELIDE_STACKS=0: there are few. Outside transactions only.
+ * They are few, so all are kept, also with ELIDE_STACKS=0. Outside transactions only.
  */
 #ifndef ELIDE_DECISIONS_H
 #define ELIDE_DECISIONS_H
@@ -18,10 +18,10 @@ int elide_evidence_events_start(void);
 /**
  * elide_evidence_event() - write down a decision about a call, or about the whole process.
  * @type: enum elide_event_type
- * @row: counters of the call; NULL, as @lock, @policy and @window then, for the whole process
+ * @row: counters of the call; NULL: the whole process, and @lock, @policy and @window are NULL, too
  * @lock: the lock
  * @policy: state of the lock
- * @window: the window that the decision was made by
+ * @window: the window on which the decision is based
  */
 void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
 			  const void *lock, const struct policy_lock *policy,
@@ -30,8 +30,8 @@ void elide_evidence_event(enum elide_event_type type, const struct elide_row *ro
 /**
  * elide_evidence_chose() - write down a decision of the adaptive policy.
  * @class_index: class of the locks
- * @lock: address of the lock, if the decision is about a hot lock alone; else 0
- * @site: call site that the decision is about; NULL for all sites
+ * @lock: address of the lock, if the decision is about one lock with a state of its own; else 0
+ * @site: call site; NULL: the decision is about all sites
  * @kind: kind of that site's calls; with NULL, of the first site's
  * @decision: the decision
  */

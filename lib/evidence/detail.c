@@ -2,10 +2,9 @@
 /*
  * detail.c - how aborts came about: struct elide_detail, of which equal ones are merged.
  *
- * Two aborts are equal if both threads' instructions and the data are the same, and if in both or
- * in neither case the two threads touched the same bytes. Data of an object is the same if it lies
- * in one cache line; heap blocks are the same if they were allocated by one stack, as the nodes of
- * a tree are. See key_of().
+ * Two aborts are equal if both threads' instructions and the data are the same, and if in both or in
+ * neither the two threads touched a common byte. Data of an object are the same in one cache line; heap
+ * blocks are the same if one stack allocated them, as the nodes of a tree. See key_of().
  */
 #include "../base/heap.h"
 #include "../state/modules.h"
@@ -15,10 +14,10 @@
 #include "stack.h"
 #include "table.h"
 
-/* Details that are hints, at most: of EVIDENCE_BOUND (6,144), the others are left to aborts. */
+/* Hints, at most: the rest of EVIDENCE_BOUND (6,144) details is for aborts. */
 #define MAX_HINTS 1024
 
-/* Address of the first byte of the line that this thread has touched; if unknown, of the line. */
+/* Address of the first byte in the line that this thread has touched; if unknown, of the line. */
 static uint64_t touched(const struct elide_detail *d, const struct rtmgrind_abort *r)
 {
 	if (r->own_addr)
@@ -89,13 +88,13 @@ static bool overlap(const struct elide_detail *a, const struct elide_detail *b)
 	return (a->own_bytes | b->own_bytes) & (a->other_bytes | b->other_bytes);
 }
 
-/* From the first of these bytes to the last. */
+/* All bytes from the first of @bytes to the last. */
 static uint64_t span(uint64_t bytes)
 {
 	return bytes ? ~0ull >> __builtin_clzll(bytes) & ~0ull << __builtin_ctzll(bytes) : 0;
 }
 
-/* Do the threads' spans from first to last byte overlap? The report shows those. */
+/* Do the spans of the two threads overlap? The report shows spans. */
 static bool spans_meet(const struct elide_detail *a, const struct elide_detail *b)
 {
 	return span(a->own_bytes | b->own_bytes) & span(a->other_bytes | b->other_bytes);
@@ -126,9 +125,8 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	to->count += d->count;
 	to->cycles += d->cycles;
 	/*
-	 * Bytes of another line cannot be added to those of this one. And where the threads touch
-	 * different bytes each time, the sums over all aborts could overlap: then they stay as
-	 * they are, as the record stands for aborts without a common byte.
+	 * Bytes of another line cannot be added. Nor can bytes that would make the record, which stands for
+	 * aborts without a common byte, show an overlap: threads may touch different bytes each time.
 	 */
 	if (to->line == d->line && overlap(to, d) == overlap(to, to) &&
 	    spans_meet(to, d) == spans_meet(to, to)) {
@@ -147,7 +145,7 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	raise_to(&to->max_write_lines, d->max_write_lines);
 }
 
-/* Fill in what only a new record needs: the stacks, and the objects that its addresses lie in. */
+/* Write what only a new record needs: its stacks, and the objects of its addresses. */
 static void complete(struct elide_detail *d, const struct rtmgrind_abort *r)
 {
 	uint64_t frames[ELIDE_STACK_FRAMES];
@@ -162,7 +160,7 @@ static void complete(struct elide_detail *d, const struct rtmgrind_abort *r)
 	elide_module_of_past(d->own_pc);
 	elide_module_of_past(d->other_pc);
 	elide_module_of_past(d->other_site);
-	/* If the abort was an XABORT of the engine, the stack begins with the program's call. */
+	/* The stack of an XABORT of the engine begins with the program's call. */
 	nr = elide_stack_emulated(frames, r->own_frames, r->nr_own, true);
 	d->abort_stack = elide_stack_save(frames, nr, nr == r->nr_own);
 	nr = elide_stack_emulated(frames, r->other_frames, r->nr_other, false);

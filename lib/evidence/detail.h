@@ -16,14 +16,14 @@
  * @t: the calling thread
  * @row: counters of the call
  * @a: the abort
- * @weight: aborts it counts as
+ * @weight: aborts for which it counts
  * @stack: number of the stack of the lock call, from elide_stack_save()
  */
 void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 		      const struct elide_aborted *a, uint64_t weight, uint32_t stack);
 
 /**
- * elide_detail_hint() - write down a load that hints at the line of conflicts.
+ * elide_detail_hint() - write down a load that hints at a line of conflicts.
  * @row: counters of the call
  * @lock: address of the lock
  * @load: the sample

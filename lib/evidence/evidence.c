@@ -6,7 +6,7 @@
 #include "../state/holds.h"
 #include "../state/wiped.h"
 #include "evidence.h"
-#include "moments.h"
+#include "spans.h"
 #include "stack.h"
 
 void (*evidence_look)(uint32_t tid);
@@ -18,13 +18,13 @@ int elide_evidence_start(void (*look)(uint32_t tid))
 	if (!elide_evidence)
 		return -ENOMEM;
 	elide_stack_start();
-	elide_moments_start();
+	elide_spans_start();
 	return 0;
 }
 
 /*
  * Postpone a sample: its weight is added to the next event of its kind. A thread keeps one postponed
- * event: a later one, of another kind, takes its place, and its weight is lost.
+ * event: if one of another kind replaces it, its weight is lost.
  */
 static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
 {
@@ -33,10 +33,10 @@ static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t w
 }
 
 /*
- * May a sample wait for the global-lock path of another thread? That thread may be preempted in it: when all
- * samples waited, 64 threads left two processors idle for a third of the time, asleep at the lock of the
- * global-lock paths while the program's lock was free. So only an event that is always sampled waits, unless
- * more than EVIDENCE_CROWD threads are alive, which the kernel would put to sleep and wake one by one.
+ * May a sample wait for the global-lock path of another thread, which may be preempted in it? When all
+ * samples waited, 64 threads left two processors idle for a third of the time: they slept at the lock of the
+ * global-lock paths while the program's lock was free. So only an event that is certainly sampled waits, and
+ * only among EVIDENCE_CROWD threads: more would be put to sleep and woken one by one.
  */
 static bool waits_for_others(uint64_t weight)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * evidence.h - why it aborted and who is to blame, sampled: ELIDE_STACKS.
+ * evidence.h - samples of aborts and waits: ELIDE_STACKS.
  *
- * Of the aborts of a row by one cause the first ones are sampled (elide_evidence_first()), and then
- * each with a probability of 1 / ELIDE_STACKS. A sample counts as one abort, later as ELIDE_STACKS
- * aborts, so that the expected sums are right. Waits of a row, and releases of locks that others
- * waited for, are sampled in the same way. A sample goes into the records of stacks, details and
- * blame in the data file, where equal ones are merged.
+ * The first aborts of a row by one cause are sampled (elide_evidence_first()), and later ones with a
+ * probability of 1 / ELIDE_STACKS. The first samples count for one abort, later ones for ELIDE_STACKS, so
+ * that the expected sums are right. Waits of a row, and releases of locks for which others wait, are sampled
+ * in the same way. A sample goes into the records of stacks, details and blame in the data file, where
+ * equal ones are merged.
  *
- * An event that was drawn while another thread is in a global-lock path is postponed: the next of its kind
- * counts for both. Only those that are sampled for certain wait, among at most EVIDENCE_CROWD threads.
+ * If another thread is in a global-lock path, a sample is postponed: the next one of its kind counts for
+ * both. Only events that are certainly sampled wait, among at most EVIDENCE_CROWD threads.
  *
- * This header draws the samples. abort.h and waits.h have what becomes of an abort and of a wait,
- * holder.h who is to blame, records.h and detail.h what is written. All of it is outside transactions,
- * and does nothing where nothing is sampled.
+ * This header draws the samples. abort.h and waits.h use them, holder.h finds who is to blame, records.h
+ * and detail.h write. All of it is outside transactions, and does nothing if nothing is sampled.
  * The policy's decisions are never sampled: decisions.h has all of them.
  */
 #ifndef ELIDE_EVIDENCE_H
@@ -30,11 +29,11 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * In the first EVIDENCE_THREADS threads the first EVIDENCE_FIRST events of each kind are sampled,
- * in later threads the very first, and after EVIDENCE_MANY threads chance alone decides. Global-lock paths
- * exclude each other: if many threads that begin at once sampled 8 events each, they would wait for each
- * other, and of some thousand threads a sample of each kind takes longer than all else that they need
- * at their beginning. The numbers were chosen here.
+ * The first EVIDENCE_THREADS threads sample the first EVIDENCE_FIRST events of each kind, later threads
+ * their first one, and after EVIDENCE_MANY threads chance alone decides. Global-lock paths exclude each
+ * other: many threads that begin at once and sample 8 events each would wait for each other, and for
+ * thousands of threads even one sample of each kind takes longer than all else at their beginning. The
+ * numbers were chosen here.
  */
 #define EVIDENCE_FIRST   8
 #define EVIDENCE_THREADS 4
@@ -43,7 +42,7 @@
 /* Threads above which no sample waits for another thread's global-lock path. Chosen here. */
 #define EVIDENCE_CROWD   64
 
-/** elide_evidence_first() - events of each kind that are always sampled, in thread @nr from 1. */
+/** elide_evidence_first() - number of first events of each kind that thread @nr, from 1, always samples. */
 static inline uint32_t elide_evidence_first(uint32_t nr)
 {
 	return nr <= EVIDENCE_THREADS ? EVIDENCE_FIRST : nr <= EVIDENCE_MANY;
@@ -66,7 +65,7 @@ extern void (*evidence_look)(uint32_t tid);
  * @t: the calling thread
  * @nth: events of its kind so far, this one included
  *
- * Return: events that it counts as, 0 if it is not sampled.
+ * Return: events for which it counts, 0 if it is not sampled.
  */
 static inline uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth)
 {
@@ -91,17 +90,16 @@ static inline uint64_t evidence_add_postponed(struct elide_thread *t, const uint
 }
 
 /**
- * evidence_sample_now() - run the global-lock path of a sample, which may have to wait for that of another
- * thread.
- * @weight: events that it counts as
+ * evidence_sample_now() - run the global-lock path of a sample.
+ * @weight: events for which it counts
  * @body, @arg: the global-lock path
  *
- * Return: false: it must not wait, and another thread is in a global-lock path; nothing has been done.
+ * Return: false, with nothing done: another thread is in a global-lock path, and the sample must not wait.
  */
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg);
 
 /**
- * evidence_sample() - the same; if not now, the sample is postponed.
+ * evidence_sample() - evidence_sample_now(); if that returns false, postpone the sample.
  * @t: the calling thread
  * @counter: the counter of the kind of event
  */

@@ -7,12 +7,12 @@
 #include "../emulator.h"
 #include "frames.h"
 
-/* Frames of this library and of the unwinder inside the call, at most: of a global-lock path 14. */
+/* Frames of this library and of the unwinder inside the call, at most; in a global-lock path there are 14. */
 #define OWN_FRAMES 20
 
 /*
- * @own: frames that were met and lie inside the call
- * @nr: those from @site on, of which @room are wanted
+ * @own: frames met so far that are inside the call
+ * @nr: frames from @site on, of which @room are wanted
  */
 struct walk {
 	uint64_t *frames;
@@ -33,7 +33,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 			w->stacks[w->nr] = _Unwind_GetCFA(context);
 		w->frames[w->nr++] = ip;
 	}
-	/* Each further frame would take a third of a microsecond. */
+	/* Each further frame would take 0.3 us. */
 	return w->nr == w->room ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 

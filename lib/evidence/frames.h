@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * frames.h - the calling thread's stack, from a call on that has entered one of our libraries.
+ * frames.h - the calling thread's stack, from the call on that has entered one of our libraries.
  *
- * Under the emulator, it walks the stack. Natively libgcc's unwinder does, which is linked into
- * each library: it finds the tables with _dl_find_object(), so it acquires no lock, allocates
- * nothing and may run in a signal handler. libunwind could not be used: it allocates its
- * thread-local cache by malloc(), which may be what called this, and acquires the loader's lock.
+ * Under rtmgrind the emulator walks the stack. Natively libgcc's unwinder does, which is linked into each
+ * library: it finds the tables with _dl_find_object(), so it acquires no lock, allocates nothing and may
+ * run in a signal handler. libunwind does not do: it allocates its thread-local cache by malloc(), which
+ * may be the caller of this, and acquires the loader's lock.
  *
- * Must never be used inside a transaction, nor need anything of the engine: libelide-heap.so has
- * this file and not the engine.
+ * Must never be used inside a transaction, nor use the engine, which libelide-heap.so does not have.
  */
 #ifndef ELIDE_FRAMES_H
 #define ELIDE_FRAMES_H
@@ -26,17 +25,17 @@
  * @site: return address of the call that has entered the library: inner frames are cut off
  * @emulated: under rtmgrind
  *
- * Return: frames filled, at least 1: where the stack cannot be walked, @site alone.
+ * Return: frames filled, at least 1: @site, if the stack cannot be walked.
  */
 unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated);
 
 /**
- * elide_walk_some() - the innermost frames alone, which takes a fraction of the time.
- * @stacks: as @frames: the stack pointer that each frame's function has once the call has returned;
- *          0 under the emulator; or NULL
+ * elide_walk_some() - elide_walk() of the innermost frames, which takes a fraction of the time.
+ * @stacks: NULL, or set, by frame, to the stack pointer of its function once the call has returned; 0 under
+ *          the emulator
  * @room: frames wanted, at most ELIDE_STACK_FRAMES
  *
- * Parameters and what it returns are those of elide_walk() otherwise.
+ * Other parameters, and what it returns, are those of elide_walk().
  */
 unsigned int elide_walk_some(uint64_t *frames, uint64_t *stacks, unsigned int room,
 			     const void *site, bool emulated);

@@ -8,7 +8,7 @@
 #include "holder.h"
 #include "stack.h"
 
-/* Threads, at most, whose rows are searched for a holder whose thread id is not in the lock. */
+/* Threads, at most, whose rows are searched if the lock does not have its holder's thread id. */
 #define MAX_SUSPECTS 16
 
 uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
@@ -33,16 +33,16 @@ void evidence_contended(uint32_t class_index)
 }
 
 /*
- * A thread does not note by which of its calls it has locked a lock, as that would cost each
- * acquisition. So one of the rows is drawn, with a probability that is its share of the time that
- * the rows held locks: the expected sums are right. With one row, as usual, there is no choice.
+ * A thread does not note by which of its calls it has locked a lock, as that would cost each acquisition.
+ * So one of the rows is drawn, with its share of the time that the rows held locks as probability: then the
+ * expected sums are right. With one row, as usual, there is no choice.
  */
 struct choice {
 	uint64_t total;
 	const struct elide_row *row;
 };
 
-/* Cycles that a row's locks were held, by the mean hold time; where none is known, acquisitions. */
+/* Cycles that a row's locks were held, by their mean hold time; if that is not known, acquisitions. */
 static uint64_t time_held(const struct elide_row *row)
 {
 	uint64_t nr = row->not_attempted + row->fallback;
@@ -50,7 +50,7 @@ static uint64_t time_held(const struct elide_row *row)
 	return 1 + (row->hold.count ? nr * (row->hold.total / row->hold.count) : nr);
 }
 
-/* What is known of the holder that is searched for. */
+/* What is known of the holder to be found. */
 struct suspect {
 	const void *lock;
 	uint32_t class_index;
@@ -58,8 +58,8 @@ struct suspect {
 };
 
 /*
- * Draw one of the rows of @holder that may have locked the lock: those that have locked it last, or
- * all of the class if there is none.
+ * Draw one of the rows of @holder that may have locked the lock: of those whose call locked it last, or, if
+ * there is none, of all of the class.
  */
 static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s,
 		   struct choice *choice)
@@ -137,8 +137,8 @@ struct evidence_holder evidence_find_holder(struct elide_thread *t, const struct
 }
 
 /*
- * The lock call that a stack is in: its site is the first frame outside of this library. Its class
- * is that of a row of that site, of any thread.
+ * The lock call of a stack: its site is the first frame outside of this library, its class that of a row of
+ * any thread for that site.
  */
 static bool find_by_stack(const unsigned long long *stack, unsigned int nr,
 			  struct evidence_holder *holder)

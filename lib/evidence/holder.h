@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * holder.h - who holds a lock for which others wait, or by which a transaction was aborted.
+ * holder.h - which call holds a lock that made others wait, or aborted a transaction?
  *
  * In global-lock paths, but for evidence_contended(), evidence_watch_locked() and elide_evidence_locked().
  */
@@ -28,34 +28,34 @@ struct evidence_holder {
 };
 
 /**
- * evidence_known_holder() - the call that locked the lock last, which elide_evidence_locked() has noted.
+ * evidence_known_holder() - the call that locked the lock last, as elide_evidence_locked() has noted it.
  *
- * With several readers that may be another than the one that holds it. Return: false if it is not known.
+ * Of several readers that may be one that has released it. Return: false if the call is not known.
  */
 bool evidence_known_holder(const void *lock, struct evidence_holder *holder);
 
 /**
- * evidence_find_holder() - the same; if it is not known, one of the calls that may have locked the lock.
+ * evidence_find_holder() - evidence_known_holder(), or else one of the calls that may have locked the lock.
  * @t: the calling thread
  * @row: counters of its call
- * @tid: thread id in the lock. A writer of a rwlock leaves its own, readers leave none: 0
+ * @tid: thread id in the lock; 0: none, as with readers of a rwlock
  *
- * Return: only the class is known if no thread has such a call.
+ * Return: the holder; only its class if no thread has such a call.
  */
 struct evidence_holder evidence_find_holder(struct elide_thread *t, const struct elide_row *row,
 					    const void *lock, uint32_t tid);
 
-/** evidence_own_row() - the counters of the thread's call that has locked a lock; NULL: not known. */
+/** evidence_own_row() - the row of the thread's call that has locked a lock; NULL: not known. */
 const struct elide_row *evidence_own_row(struct elide_thread *t, const void *lock,
 					 enum elide_kind kind);
 
 /**
- * evidence_find_inner() - the call that held a lock which a section of the thread wanted to elide, too.
+ * evidence_find_inner() - the call that held a lock which a section of the thread acquires inside.
  * @d: the emulator's record of the abort; NULL: there is none
  *
- * The emulator's stack says which call of the section found the inner lock held. If the class of
- * that call is one static lock, it is that lock. Else it is the lock that this thread has locked last by
- * the call. If no holder is known, only the class is.
+ * The emulator's stack says which call of the section found the inner lock held. The lock is the static lock
+ * of that call's class, if the class is one; else the lock that this thread has locked last by the call. If
+ * no holder is known, only the class is set.
  */
 void evidence_find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 			 struct evidence_holder *holder);
@@ -67,11 +67,11 @@ void evidence_find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
  */
 void evidence_name_killer(const struct rtmgrind_abort *d, struct evidence_holder *holder);
 
-/** evidence_contended() - note from now on who locks the locks of the class. */
+/** evidence_contended() - from now on note which calls lock the locks of the class. */
 void evidence_contended(uint32_t class_index);
 
 /**
- * evidence_watch_locked() - watch each acquisition that locks from now on.
+ * evidence_watch_locked() - from now on watch each acquisition that locks.
  *
  * Transactions read the line that is written here, so this is done once.
  */
@@ -85,8 +85,8 @@ extern uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
  * @row: counters of the call
  * @lock: the lock
  *
- * Only of classes that are contended: to find the lock may be a cache miss, and nobody is to blame
- * for what does not happen. So the holders at the first wait or abort of a class are not known.
+ * Only for contended classes, as finding the lock may be a cache miss. So the holders at the first wait or
+ * abort of a class are not known.
  */
 static inline void elide_evidence_locked(const struct elide_row *row, const void *lock)
 {

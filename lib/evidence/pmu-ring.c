@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Copy @length bytes from position @at; they may go on at the start of the ring. */
+/* Copy @length bytes from position @at; they may wrap around to the start of the ring. */
 static void copy(void *to, const void *data, size_t size, uint64_t at, size_t length)
 {
 	size_t first = size - (at & (size - 1));

@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What the kernel writes of an abort: the layout of struct elide_pmu_sample. */
+/* What the kernel writes for an abort: the layout of struct elide_pmu_sample. */
 #define ELIDE_PMU_SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION)
 
@@ -33,7 +33,7 @@ struct elide_pmu_sample {
 
 _Static_assert(sizeof(struct elide_pmu_sample) == 32, "no gaps");
 
-/* What the kernel writes of a load: the layout of struct elide_pmu_load. */
+/* What the kernel writes for a load: the layout of struct elide_pmu_load. */
 #define ELIDE_PMU_LOAD_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_TRANSACTION)
 
 /**
@@ -55,8 +55,8 @@ _Static_assert(sizeof(struct elide_pmu_load) == 24, "no gaps");
  * @nr_samples:   samples
  * @nr_lost:      samples for which the ring had no room
  * @nr_throttles: times that the kernel stopped sampling, as there were too many samples
- * @nr_others:    records of other types, left out
- * @nr_damaged:   samples of another layout, and ends of the ring that make no sense
+ * @nr_others:    records of other types, which are left out
+ * @nr_damaged:   samples of another layout, and impossible positions or sizes
  */
 struct elide_pmu_counts {
 	uint32_t nr_samples;

@@ -21,7 +21,7 @@
 #include "../policy/policy.h"
 #include "../rtm.h"
 
-/* One page of control data and one of samples: room for 102 samples of 40 bytes, one is needed. */
+/* One page of control data and one for 102 samples of 40 bytes, of which one is needed. */
 #define PAGE_BYTES 4096
 #define RING_BYTES (2 * PAGE_BYTES)
 
@@ -42,13 +42,13 @@ enum { HSW = 1, SKL = 2, ICL = 4 };
 
 static struct {
 	bool on[ELIDE_NR_PMU_EVENTS];
-	bool said[ELIDE_NR_PMU_EVENTS]; /* the line that says why there is no event is written */
+	bool said[ELIDE_NR_PMU_EVENTS]; /* one line has said why there is no event */
 	uint32_t period;
 } pmu;
 
 /* The thread's rings for elide_pmu_detach(), as a fork wipes the pointers in the thread's block. */
 static __thread void *own_rings[ELIDE_NR_PMU_EVENTS];
-/* A ring is being read: a signal handler that comes then leaves its samples to this call. */
+/* A ring is being read: a signal handler meanwhile leaves its samples to this call. */
 static __thread bool taking;
 
 /* Generation of this processor; 0 if pmu.def does not have it. */
@@ -101,14 +101,14 @@ static int choose(enum elide_pmu_event event, struct perf_event_attr *attr)
 	attr->type = PERF_TYPE_RAW;
 	attr->config = event == ELIDE_PMU_LOADS ? loads_of(own) : 0x04c9;
 	attr->sample_period = event == ELIDE_PMU_LOADS ? PERIOD_LOADS : pmu.period;
-	/* 2: the address is that of the instruction, not of the next one. */
+	/* 2: the sample has the address of the instruction, not of the next one. */
 	attr->precise_ip = 2;
 	return 0;
 }
 
 int (*elide_pmu_choose)(enum elide_pmu_event event, struct perf_event_attr *attr) = choose;
 
-/* What an error means here. The text of errno alone would not help. */
+/* What an error means here. */
 static const char *reason(int err)
 {
 	switch (err) {
@@ -189,7 +189,7 @@ void elide_pmu_close(void *ring)
 	errno = saved;
 }
 
-/* Open and close the event once at the start, so that the line why not comes then. */
+/* Open and close the event once, so that the line that says why it fails comes at the start. */
 static void start(enum elide_pmu_event event)
 {
 	pmu.on[event] = true;
@@ -233,8 +233,8 @@ bool elide_pmu_agrees(unsigned int status, uint64_t transaction)
 }
 
 /*
- * Instructions that do nothing but compute, load and store: they abort a
- * transaction themselves only by a fault. Encodings: Intel SDM vol. 2, appendix A.
+ * Instructions that only compute, load and store can abort a transaction only by a fault. Encodings: Intel
+ * SDM vol. 2, appendix A.
  */
 static bool is_plain(const uint8_t *code)
 {
@@ -263,7 +263,7 @@ static bool is_syscall(const uint8_t *code)
 	return (code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34)) || code[0] == 0xcd;
 }
 
-/* CPUID, PAUSE, and what the loader's lazy binding begins with: FXSAVE, XSAVE, XSAVEC. */
+/* CPUID, PAUSE, and FXSAVE, XSAVE, XSAVEC, with which the loader's lazy binding begins. */
 static bool is_unfriendly(const uint8_t *code)
 {
 	return (code[0] == 0x0f && (code[1] == 0xa2 || code[1] == 0xae || code[1] == 0xc7)) ||
@@ -280,7 +280,7 @@ enum elide_cause elide_pmu_cause(enum elide_cause cause, uint64_t transaction, c
 		return cause;
 	if (is_unfriendly(code))
 		return ELIDE_CAUSE_instruction;
-	/* Skip the prefix for the operand size, then REX. */
+	/* Skip the operand-size prefix and REX. */
 	code += *code == 0x66;
 	code += (*code & 0xf0) == 0x40;
 	if (is_syscall(code))
@@ -291,15 +291,15 @@ enum elide_cause elide_pmu_cause(enum elide_cause cause, uint64_t transaction, c
 }
 
 /*
- * Bytes of the instruction, which this thread has just executed, so its page is mapped. NULL in the
- * kernel's half of the addresses, or if the 4 bytes could reach into the next page.
+ * Bytes of an instruction that this thread has just executed, so its page is mapped. NULL in the kernel's
+ * half of the addresses, or if the 4 bytes could reach into the next page.
  */
 static const uint8_t *code_at(uint64_t pc)
 {
 	return pc >> 47 || (pc & (PAGE_BYTES - 1)) > PAGE_BYTES - 4 ? NULL : (const uint8_t *)pc;
 }
 
-/* Empty a ring. Return: number of samples that were in it; @newest is the last of them. */
+/* Empty a ring. Return: number of samples that were in it. @newest: set to the last */
 static uint32_t take(void *ring, void *newest, size_t size)
 {
 	struct perf_event_mmap_page *control = ring;
@@ -310,13 +310,13 @@ static uint32_t take(void *ring, void *newest, size_t size)
 		return 0;
 	taking = true;
 	barrier();
-	/* Acquire: after it the kernel's records are there, see perf_event_open(2). */
+	/* Acquire: the kernel's records are complete, see perf_event_open(2). */
 	head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 	tail = control->data_tail;
 	if (head != tail) {
 		elide_pmu_ring_read((char *)ring + PAGE_BYTES, PAGE_BYTES, tail, head, newest,
 				    size, &counts);
-		/* Release: the kernel may write over what has been read. */
+		/* Release: the kernel may now overwrite what was read. */
 		__atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 	}
 	barrier();

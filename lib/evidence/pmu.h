@@ -2,16 +2,15 @@
 /*
  * pmu.h - samples of aborts by the processor's performance counters, ELIDE_PMU=abort.
  *
- * Each thread has an event of its own on RTM_RETIRED.ABORTED and a ring of one page that the
- * kernel writes its samples to. After an abort the thread reads its ring, without a system call: a
- * sample there is of this abort, if it agrees with the status word. Must never be called inside a
- * transaction.
+ * Each thread has an event of its own for RTM_RETIRED.ABORTED, and a ring of one page to which the kernel
+ * writes its samples. After an abort the thread reads its ring, without a system call: a sample there is of
+ * this abort if it agrees with the status word. Must never be called inside a transaction.
  *
- * A sample of an abort has no address of data. So a second event samples loads that found their
- * line modified by another core, into a second ring. A load that is sampled in a transaction has no
- * address either, and aborts the transaction (Intel SDM vol. 3, "Intel TSX and PEBS Support").
- * Loads in locked sections have one: where attempts of a call abort by conflicts, the loads of its
- * locked sections hint at the lines. They are no evidence:
+ * A sample of an abort has no data address. So a second event samples loads that found their line modified
+ * by another core, into a second ring. A load that is sampled in a transaction has no address either, and
+ * aborts the transaction (Intel SDM vol. 3, "Intel TSX and PEBS Support"). Loads in locked sections have
+ * one: if conflicts abort attempts of a call, the loads of its locked sections hint at the lines. They are
+ * no evidence:
  *   - lines that threads hand each other under the lock are among them;
  *   - lines that are only stored to, or come from another socket, are not;
  *   - a load shortly before the section began may count as one of it.
@@ -38,7 +37,7 @@ enum elide_pmu_event {
 
 /**
  * struct elide_pmu_abort - what a sample says of an abort.
- * @pc:     address of the instruction that aborted, or at which the abort arrived
+ * @pc:     address of the instruction that aborted, or at which an asynchronous abort came
  * @weight: cycles of the transaction
  * @cause:  enum elide_cause
  */
@@ -50,25 +49,24 @@ struct elide_pmu_abort {
 
 /**
  * elide_pmu_start() - from now on elide_pmu_open() opens events, if this machine has them.
- * @period: aborts of a thread for each sample; 0 for a default and no loads, as no records would
- *          be kept of them
+ * @period: aborts of a thread for each sample; 0: a default, and no loads, as no records of them are kept
  *
- * If there are none, one line on standard error says why.
+ * If the machine has none, one line on standard error says why.
  */
 void elide_pmu_start(uint32_t period);
 
 /**
  * elide_pmu_open() - an event of the calling thread.
  *
- * Return: its ring; NULL if samples are off, or if the kernel refuses the event, which one line on
- * standard error says the first time.
+ * Return: its ring; NULL if sampling is off, or if the kernel refuses the event: the first time, one line
+ * on standard error says so.
  */
 void *elide_pmu_open(enum elide_pmu_event event);
 
 /** elide_pmu_period() - aborts of a thread for each sample. */
 uint32_t elide_pmu_period(void);
 
-/** elide_pmu_close() - end an event. @ring: as elide_pmu_open() gave it; NULL does nothing. */
+/** elide_pmu_close() - end an event. @ring: from elide_pmu_open(); NULL does nothing. */
 void elide_pmu_close(void *ring);
 
 /**
@@ -77,8 +75,8 @@ void elide_pmu_close(void *ring);
  * @status: status word of the abort
  * @abort: filled in if there is one
  *
- * Return: false if there is none; or if more than one sample has come since the last call, or if
- * the sample contradicts @status: then it is of a transaction that is not elide's.
+ * Return: false if there is none, or more than one since the last call, or if the sample contradicts
+ * @status, as it is of a transaction of the program.
  */
 bool elide_pmu_take(void *ring, unsigned int status, struct elide_pmu_abort *abort);
 
@@ -98,7 +96,7 @@ void elide_pmu_skip_loads(void *ring);
 bool elide_pmu_take_load(void *ring, struct elide_pmu_load *load);
 
 /**
- * elide_pmu_detach() - in a forked child that has no rings yet: put memory where the parent's are mapped.
+ * elide_pmu_detach() - in a forked child that has no rings yet: put memory where the parent's were mapped.
  *
  * If a signal handler forked, the child may return into elide_pmu_take(), which finds no sample. A second
  * call does nothing.

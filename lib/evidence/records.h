@@ -2,8 +2,7 @@
 /*
  * records.h - the records of sampled events in the data file: stacks, samples and blame.
  *
- * Equal ones are one record. They are found in global-lock paths only, on the stack of those: the unwinder
- * needs 3 KB.
+ * Equal ones are one record. Used in global-lock paths, on their stack: the unwinder needs 3 KB.
  */
 #ifndef ELIDE_RECORDS_H
 #define ELIDE_RECORDS_H
@@ -16,37 +15,37 @@
 
 struct evidence_holder;
 
-/** evidence_stack() - the stack of the call that returns to @site: its number in the data file. */
+/** evidence_stack() - save the stack of the call that returns to @site. Return: its number in the file. */
 uint32_t evidence_stack(uint64_t site);
 
 /**
- * evidence_sample_record() - the record of a type of events at a call with that stack.
+ * evidence_sample_record() - the record of a type of events of a call with that stack.
  * @row: counters of the call
  *
- * Return: NULL if there is no room for it, which is counted.
+ * Return: the record; NULL, counted as dropped, if there is no room.
  */
 struct elide_sample *evidence_sample_record(const struct elide_row *row, enum elide_sample_type type,
 					    uint32_t stack);
 
 /**
- * evidence_blame_record() - the record of a type of events at a call, for which a holder is to blame.
+ * evidence_blame_record() - the record of a type of events of a call for which @holder is to blame.
  * @row: counters of the call
  *
- * Return: NULL if there is no room for it, which is counted.
+ * Return: the record; NULL, counted as dropped, if there is no room.
  */
 struct elide_blame *evidence_blame_record(const struct elide_row *row, enum elide_blame_type type,
 					  const struct evidence_holder *holder);
 
 /**
  * evidence_add_to_sample() - add an event to a record, if there is one.
- * @weight: events that it counts as
- * @cycles: that it took
+ * @weight: events for which it counts
+ * @cycles: cycles of the event
  *
  * Atomic: a thread that has waited adds to its records outside of global-lock paths.
  */
 void evidence_add_to_sample(struct elide_sample *s, uint64_t weight, uint64_t cycles);
 
-/** evidence_add_to_blame() - the same. */
+/** evidence_add_to_blame() - evidence_add_to_sample() for a record of blame. */
 void evidence_add_to_blame(struct elide_blame *b, uint64_t weight, uint64_t cycles);
 
 #pragma GCC visibility pop

@@ -11,7 +11,7 @@
 #include "stack.h"
 #include "table.h"
 
-/* The addresses this library is mapped at. */
+/* The addresses of this library. */
 static uintptr_t own_start, own_end;
 
 void elide_stack_start(void)

@@ -14,20 +14,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/** elide_stack_start() - at the start: find this library, and make the unwinder set itself up. */
+/** elide_stack_start() - at the start: find this library, and have the unwinder initialise itself. */
 void elide_stack_start(void);
 
 /**
- * elide_stack_take() - the stack of the caller.
- * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first
- * @site: return address of the call that has entered this library: inner frames are cut off
- *
- * Return: frames filled, at least 1: where the stack cannot be walked, @site alone.
+ * elide_stack_take() - elide_walk(), by the emulator if it runs; @site as recorded.
  */
 unsigned int elide_stack_take(uint64_t *frames, const void *site);
 
 /**
- * elide_stack_emulated() - copy a stack that the emulator has given.
+ * elide_stack_emulated() - copy a stack from the emulator.
  * @frames: room for ELIDE_STACK_FRAMES return addresses
  * @from: the emulator's stack
  * @nr: its length
@@ -44,10 +40,9 @@ unsigned int elide_stack_emulated(uint64_t *frames, const unsigned long long *fr
  * @nr: its length; nothing is saved if it is 0
  * @exact: see struct elide_stack
  *
- * In a global-lock path. The objects that its frames lie in are registered, so that the report can turn
- * them into names.
+ * Registers the objects of its frames, so that the report can name them. In a global-lock path.
  *
- * Return: its number from 1; 0 if @nr is 0 or there is no room for it, which is counted.
+ * Return: its number from 1; 0 if @nr is 0, or, counted as dropped, if there is no room.
  */
 uint32_t elide_stack_save(const uint64_t *frames, unsigned int nr, bool exact);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * table.h - records of the data file, by a hash of what each of them is about.
- *
- * Bounded hash tables in memory that a fork wipes. Used in global-lock paths only.
+ * table.h - bounded hash tables of records of the data file, in wiped memory. In global-lock paths only.
  */
 #ifndef ELIDE_TABLE_H
 #define ELIDE_TABLE_H
@@ -21,10 +19,10 @@
 
 /**
  * struct evidence_slot - one record.
- * @key:    hash of what it is about, an odd number; 0 in a free slot. Two records with the same
- *          hash count as one: in a full table that happens with a probability of 2 in 10^12
+ * @key:    hash of its subject, an odd number; 0 in a free slot. Two records with the same hash count as
+ *          one: in a full table that happens with a probability of 2 in 10^12
  * @record: the record, in the data file
- * @index:  its number among the records of the table, in the order in which they were written
+ * @index:  its number among the records of the table, in the order of writing
  */
 struct evidence_slot {
 	uint64_t key;
@@ -44,20 +42,20 @@ struct evidence_table {
 	struct evidence_slot slots[EVIDENCE_SLOTS];
 };
 
-/* Records of moments in a chunk of the data file. */
-#define MOMENTS_IN_CHUNK \
-	((ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)) / sizeof(struct elide_moment))
+/* Records of spans in a chunk of the data file. */
+#define SPANS_IN_CHUNK \
+	((ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)) / sizeof(struct elide_span))
 
 /**
- * struct evidence_moments - records of one type of moments, which are made fewer now and then.
- * @nr: of them in use, in the chunks in their order
+ * struct evidence_spans - records of one type of spans, which thin() makes fewer when there is no room.
+ * @nr: records in use, the first ones of the chunks
  */
-struct evidence_moments {
+struct evidence_spans {
 	uint32_t nr;
-	struct elide_chunk *chunks[ELIDE_MAX_MOMENTS / MOMENTS_IN_CHUNK];
+	struct elide_chunk *chunks[ELIDE_MAX_SPANS / SPANS_IN_CHUNK];
 };
 
-_Static_assert(ELIDE_MAX_MOMENTS % MOMENTS_IN_CHUNK == 0, "all chunks are filled");
+_Static_assert(ELIDE_MAX_SPANS % SPANS_IN_CHUNK == 0, "all chunks are filled");
 
 /**
  * struct evidence - the tables of a process.
@@ -66,7 +64,7 @@ _Static_assert(ELIDE_MAX_MOMENTS % MOMENTS_IN_CHUNK == 0, "all chunks are filled
  * @details: struct elide_detail
  * @blame:   struct elide_blame
  * @nr_hints: records of @details whose source is ELIDE_DETAIL_HINT
- * @moments: struct elide_moment, by enum elide_moment_type
+ * @spans: struct elide_span, by enum elide_span_type
  */
 struct evidence {
 	struct evidence_table stacks;
@@ -74,10 +72,10 @@ struct evidence {
 	struct evidence_table details;
 	struct evidence_table blame;
 	uint32_t nr_hints;
-	struct evidence_moments moments[ELIDE_MOMENT_END];
+	struct evidence_spans spans[ELIDE_SPAN_END];
 };
 
-/* NULL where nothing is sampled. */
+/* NULL if nothing is sampled. */
 extern struct evidence *elide_evidence;
 
 /**
@@ -109,7 +107,7 @@ struct evidence_slot *evidence_find(struct evidence_table *t, uint64_t key);
  * @type: type of the record
  * @record: its contents, which are copied
  * @size: its size in bytes
- * @dropped: the counter of such records for which there is no room
+ * @dropped: counter of such records for lack of room
  *
  * Return: the record in the data file, NULL if there is no room.
  */

@@ -14,7 +14,7 @@
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock
- * @weight: waits that it counts as
+ * @weight: waits for which it counts
  * @tid: thread id in the lock
  * @w: its records
  * @waker: the call that ended the wait, NULL if that is not known
@@ -29,7 +29,7 @@ struct wait {
 	const struct elide_waker *waker;
 };
 
-/* elide_evidence_weight() of a wait that is about to be counted, with a postponed one. */
+/* elide_evidence_weight() of a wait that is not counted yet, plus that of a postponed one. */
 static uint64_t weigh_wait(struct elide_thread *t, const struct elide_row *row)
 {
 	return evidence_add_postponed(t, &row->contended, elide_evidence_weight(t, row->contended + 1));
@@ -112,7 +112,7 @@ __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker
 
 	if (!row->kind)
 		return;
-	/* If not now, the sample has its stack already; only who woke the thread stays unknown. */
+	/* If this must not wait, the sample has its stack, but not the call that woke the thread. */
 	evidence_sample_now(e.weight, woken_global, &e);
 	elide_evidence_waited(w, cycles);
 }
@@ -153,12 +153,12 @@ __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long lon
 }
 
 /**
- * struct release - a release that is sampled, of a lock that others waited for.
+ * struct release - a release that is sampled, of a lock for which others waited.
  * @t: the calling thread
  * @lock: the lock
  * @kind: of the call that had locked it
  * @site: return address of the unlock call
- * @weight: releases that it counts as
+ * @weight: releases for which it counts
  */
 struct release {
 	struct elide_thread *t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * waits.h - the evidence of a wait: where a thread waits, for whom, and for how long.
+ * waits.h - the evidence of a wait: where a thread waits, for which call, and for how long.
  */
 #ifndef ELIDE_WAITS_H
 #define ELIDE_WAITS_H
@@ -12,7 +12,7 @@
 
 /**
  * struct elide_waits - a wait that may be sampled.
- * @weight: waits it counts as, 0 if it is not sampled
+ * @weight: waits for which it counts, 0 if it is not sampled
  * @sample, @blame: its records, NULL if there was no room
  */
 struct elide_waits {
@@ -22,7 +22,7 @@ struct elide_waits {
 };
 
 /**
- * elide_evidence_waits() - a thread has found a lock held and is about to wait for it.
+ * elide_evidence_waits() - a thread has found a lock held, and is about to wait for it.
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock; only its address is used
@@ -33,7 +33,7 @@ void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const v
 			  uint32_t holder, struct elide_waits *w);
 
 /**
- * elide_evidence_waited() - a thread has locked the lock that it waited for.
+ * elide_evidence_waited() - a thread has locked the lock for which it waited.
  * @w: from elide_evidence_waits()
  * @cycles: length of the wait
  *
@@ -42,17 +42,17 @@ void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const v
 void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles);
 
 /**
- * elide_evidence_sleeps() - a thread is about to wait where nothing is held afterwards.
+ * elide_evidence_sleeps() - a thread is about to wait in a call after which it holds no lock.
  * @t: the calling thread
  * @row: counters of the call
  * @w: filled
  *
- * Who ends the wait is known only at its end: elide_evidence_woken().
+ * Which call ends the wait is known only at its end: elide_evidence_woken().
  */
 void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w);
 
 /**
- * elide_evidence_woken() - such a wait, which is sampled, is over.
+ * elide_evidence_woken() - a sampled wait of elide_evidence_sleeps() is over.
  * @row: counters of the call
  * @waker: the call that ended it, NULL if that is not known
  * @w: from elide_evidence_sleeps()
@@ -62,7 +62,7 @@ void elide_evidence_woken(struct elide_row *row, const struct elide_waker *waker
 			  struct elide_waits *w, unsigned long long cycles);
 
 /**
- * elide_evidence_reacquired() - a wait for a condition variable has waited for its mutex, too.
+ * elide_evidence_reacquired() - after a wait for a condition variable a thread has waited for the mutex, too.
  * @t: the calling thread, which holds the mutex
  * @row: counters of the call, of kind ELIDE_KIND_REACQUIRE, in which the wait is counted
  * @mutex: the mutex; only its address is used
@@ -73,7 +73,7 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 			       uint32_t tid, unsigned long long cycles);
 
 /**
- * elide_evidence_blocked() - a lock was released that others waited for.
+ * elide_evidence_blocked() - a lock for which others waited was released.
  * @t: the calling thread
  * @lock: the lock; only its address is used
  * @kind: enum elide_kind of the call that had locked it

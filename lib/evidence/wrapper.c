@@ -19,38 +19,37 @@
 #include "frames.h"
 #include "wrapper.h"
 
-/* Wrappers that call each other, at most. */
+/* Wrappers that call one another, at most. */
 #define WRAPPERS_DEEP 4
 
 /*
- * Bytes. A function that initialises a lock and does little else makes that call within THIN bytes and
- * has THIN_SIZE at most. Measured in Debian 12, as return address and size: librocksdb's Mutex::Mutex() 40
- * of 225, and RWMutex() 28 of 149; libcrypto's CRYPTO_THREAD_lock_new() 44 of 92; nginx's
- * ngx_thread_mutex_create() 78 of 269, the largest; libuv's uv_mutex_init() 6 of 18, and
- * uv_mutex_init_recursive() 73 of 128; mariadbd's rw_pr_init() 14 of 50; libjvm's PlatformMutex() 7 of 12;
- * kyotocabinet's Mutex(Type) 100 of 187, the latest call. Of 61 functions in mariadbd that initialise
- * locks in the midst of other work 39 are larger or call later; their names do not speak of locks but for
- * one.
+ * Bytes. A function that does little but initialise a lock does so within THIN bytes, and has THIN_SIZE at
+ * most. Measured in Debian 12, return address and size: librocksdb's Mutex::Mutex() 40 of 225, and
+ * RWMutex() 28 of 149; libcrypto's CRYPTO_THREAD_lock_new() 44 of 92; nginx's ngx_thread_mutex_create() 78
+ * of 269, the largest; libuv's uv_mutex_init() 6 of 18, and uv_mutex_init_recursive() 73 of 128; mariadbd's
+ * rw_pr_init() 14 of 50; libjvm's PlatformMutex() 7 of 12; kyotocabinet's Mutex(Type) 100 of 187, the
+ * latest call. Of 61 functions in mariadbd that initialise locks in the midst of other work, 39 are larger
+ * or call later, and only one has the name of a lock.
  */
 #define THIN      128
 #define THIN_SIZE 320
 
 /*
- * A function of C that only its own file can call has few callers, so that its own name tells its locks
- * apart: it counts only if it does nothing but pass the lock on. Those of the list above that are so have
- * 18 and 21 bytes; btree_mutex_create() of index_bench, which makes a tree, has 116.
+ * A C function that only its own file can call has few callers, so its own name tells its locks apart. It
+ * counts only if it does nothing but pass the lock on: such functions among those above have 18 and 21
+ * bytes; btree_mutex_create() of index_bench, which makes a tree, has 116.
  */
 #define THIN_LOCAL 64
 
-/* Calls that are remembered, each in one place of a table; further ones take their places. */
+/* Calls that are remembered, each in one place of a table; a later call may replace an earlier one. */
 #define NR_KNOWN 1024
 
 /*
  * What is known of a call, one word; 0 for an empty place:
  *   bit 0       the call is in a wrapper
  *   bits 1-47   its return address
- *   bits 48-59  of a wrapper: words on the stack from the stack pointer after the call to that
- *               after the call of the wrapper, whose return address lies below; 0: not known
+ *   bits 48-59  of a wrapper: words on the stack from the stack pointer after the call to the stack pointer
+ *               after the call of the wrapper, below which is the return address of that; 0: not known
  *   bits 60-63  walks of the stack that have all found this number of words, at most ALL_WALKS
  */
 static uint64_t known[NR_KNOWN];
@@ -60,9 +59,9 @@ static uint64_t known[NR_KNOWN];
 #define WORDS_MAX ((1u << (WORDS_END - SITE_END)) - 1)
 
 /*
- * Walks that have to find the same number of words before the stack is read without one. A function
- * with an array of variable size on its stack has another number sooner or later; with 0 words and
- * ALL_WALKS the stack is always walked. Chosen.
+ * Walks that have to find the same number of words before the stack is read without a walk. A function with
+ * an array of variable size on its stack has another number sooner or later: 0 words and ALL_WALKS say that
+ * the stack is always walked. Chosen.
  */
 #define ALL_WALKS 15
 
@@ -72,7 +71,7 @@ static const char *const words[] = {
 #undef ELIDE_WRAPPER_WORD
 };
 
-/* From GCC's unwind-dw2-fde.h, whose function the unwinder itself uses. */
+/* From GCC's unwind-dw2-fde.h. The unwinder itself uses the function. */
 struct dwarf_eh_bases {
 	void *tbase;
 	void *dbase;
@@ -81,7 +80,7 @@ struct dwarf_eh_bases {
 
 extern const void *_Unwind_Find_FDE(void *pc, struct dwarf_eh_bases *bases);
 
-/* The patterns of ELIDE_WRAPPERS, one after another. False: there is none left. */
+/* Get the next pattern of ELIDE_WRAPPERS. False: none is left. */
 static bool next_pattern(const char **list, char *to, size_t size)
 {
 	size_t len = strcspn(*list, ",");
@@ -132,7 +131,7 @@ static bool is_wrapper_name(const char *name, bool thin)
 	return false;
 }
 
-/* Can a function of that size be a wrapper? One of C++ may be local because it is hidden. */
+/* Can a function of that size be a wrapper? A C++ function may be local only because it is hidden. */
 static bool is_small(const char *name, const struct elide_symbol *symbol)
 {
 	bool one_file = symbol->local && strncmp(name, "_Z", 2);
@@ -149,7 +148,7 @@ static bool find_out(const void *site)
 	char name[256];
 	int err;
 
-	/* Without patterns, a symbol is searched for calls that may be in a wrapper only. */
+	/* Without patterns, search a symbol only if the call may be in a wrapper. */
 	if (!strcmp(elide_tunables.wrappers, "auto") && !function)
 		return false;
 	if (_dl_find_object((char *)site - 1, &found) || !found.dlfo_link_map)
@@ -164,7 +163,7 @@ static bool find_out(const void *site)
 	return !err && is_wrapper_name(name, function && is_small(name, &symbol));
 }
 
-/* Objects were unloaded: others may have their addresses. */
+/* If objects were unloaded, forget all calls, as other objects may have their addresses. */
 static void forget_unloaded(void)
 {
 	static uint32_t epoch;
@@ -177,14 +176,14 @@ static void forget_unloaded(void)
 	WRITE_ONCE(epoch, now);
 }
 
-/* Where it is remembered whether a call is in a wrapper. */
+/* The place of a call in the table. */
 static uint64_t *place_of(const void *site)
 {
 	/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
 	return &known[((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 32) % NR_KNOWN];
 }
 
-/* What is known of a call, but 0 if that is nothing. Lock-free. */
+/* What is known of a call; 0: nothing. Lock-free. */
 static uint64_t known_of(const void *site)
 {
 	uint64_t value = READ_ONCE(*place_of(site));
@@ -210,7 +209,7 @@ static bool is_wrapper(const void *site)
 }
 
 /*
- * A walk has found out where the return address of a wrapper is.
+ * A walk has found the return address of a wrapper's call.
  * @stack, @outer: the stack pointers after the call, and after that of the wrapper; 0: not known
  */
 static void learn_words(const void *site, uint64_t stack, uint64_t outer)
@@ -232,8 +231,8 @@ static void learn_words(const void *site, uint64_t stack, uint64_t outer)
 }
 
 /*
- * The call that a lock is named after, without a global-lock path; NULL: something is not known yet. What
- * is taken for a return address is one if it is known as that of a call.
+ * The call after which a lock is named, without a global-lock path; NULL: something is not known yet. A word
+ * on the stack counts as a return address only if it is the known one of a call.
  */
 static const void *known_caller(const void *site, const void *stack)
 {
@@ -255,7 +254,7 @@ static const void *known_caller(const void *site, const void *stack)
 	}
 }
 
-/* @arg: the call; it is replaced by the one that the lock is named after */
+/* @arg: the call; replaced by the one after which the lock is named */
 static void wrapper_global(void *arg)
 {
 	const bool emulated = elide_process.rtm == ELIDE_RTM_EMULATED;
@@ -268,7 +267,7 @@ static void wrapper_global(void *arg)
 		nr = elide_walk_some(frames, stacks, ARRAY_SIZE(frames), *site, emulated);
 		for (; i + 1 < nr && is_wrapper((const void *)frames[i]); i++)
 			learn_words((const void *)frames[i], stacks[i], stacks[i + 1]);
-		/* So that it is known the next time, where it is none. */
+		/* Remember that the last one is in none, for the next time. */
 		is_wrapper((const void *)frames[i]);
 		*site = (const void *)frames[i];
 	}
@@ -280,7 +279,7 @@ const void *elide_wrapper_caller(const void *site, const void *stack)
 	const void *caller;
 
 	forget_unloaded();
-	/* Mostly it is known that the call is in none. */
+	/* Mostly the call is known to be in no wrapper. */
 	if (READ_ONCE(*place_of(site)) == (uint64_t)(uintptr_t)site << 1 ||
 	    !strcmp(elide_tunables.wrappers, "no"))
 		return site;

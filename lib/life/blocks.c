@@ -7,14 +7,13 @@
 #include "blocks.h"
 
 /*
- * Blocks that are made at once, at most. The thread that makes them is in a global-lock path for 5 us a
- * block (measured on an AMD EPYC, with the file on ext4). Chosen here.
+ * Blocks made at once, at most. A block keeps the thread that makes it in a global-lock path for 5 us
+ * (measured on an AMD EPYC, with the file on ext4). Chosen here.
  */
 #define BATCH 16
 
 /*
- * Blocks whose address space is mapped at once, at most: one mapping of the process for some
- * batches.
+ * Blocks whose address space is mapped at once, at most: one mapping for several batches.
  */
 #define MAPPED 64
 
@@ -25,17 +24,15 @@
 #define FIRST_PAGES 1
 
 /*
- * Blocks that no thread has are a stack of Treiber (Systems Programming: Coping with Parallelism,
- * IBM RJ 5118, 1986): its top is one word, of the address of a block and a count of the changes.
- * A thread that is stopped between the load of @next_free of the top and its compare-and-swap
- * finds that count changed, though another thread has taken that block, and has left it again.
- * Blocks are never unmapped.
+ * Free blocks are a Treiber stack (Systems Programming: Coping with Parallelism, IBM RJ 5118, 1986).
+ * Its top is one word: the address of a block and a count of the changes. If other threads take the top
+ * block and push it again between a thread's load of @next_free and its compare-and-swap, the count has
+ * changed, and the compare-and-swap fails. Blocks are never unmapped.
  *
- * @top: address of a block / ELIDE_PAGE << COUNT_BITS | number of changes; all 0: there is none
+ * @top: address of a block / ELIDE_PAGE << COUNT_BITS | number of changes; address 0: there is none
  * @nr_free: blocks in the stack; counted after they are put there, and after they are taken
  * @nr: blocks that were made
- * @fresh, @nr_fresh: blocks that are mapped, and not made yet. A fork leaves them as they are: all
- *      zeroes.
+ * @fresh, @nr_fresh: blocks that are mapped, and not made yet: all zeroes, also after a fork
  */
 static struct {
 	uint64_t top;
@@ -63,7 +60,7 @@ static uint64_t top_of(const struct elide_thread *t, uint64_t was)
 
 struct elide_thread *elide_block_pop(void)
 {
-	/* Pairs with elide_block_push(): what is in the block is as the last thread has left it. */
+	/* Pairs with elide_block_push(): the block is as its last thread has left it. */
 	uint64_t top = __atomic_load_n(&blocks.top, __ATOMIC_ACQUIRE);
 	struct elide_thread *t;
 	uint64_t next;
@@ -87,7 +84,7 @@ void elide_block_push(struct elide_thread *t)
 		WRITE_ONCE(t->next_free, block_at(top));
 	while (!__atomic_compare_exchange_n(&blocks.top, &top, top_of(t, top), false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-	/* A handler that does not return here leaves one too few: then there are more of them. */
+	/* A handler that leaves this by longjmp() leaves the count one too low: one block more is made. */
 	__atomic_add_fetch(&blocks.nr_free, 1, __ATOMIC_RELAXED);
 }
 
@@ -130,15 +127,15 @@ void elide_block_furnish(struct elide_thread *t)
 {
 	if (!t->record)
 		elide_thread_record_make(t);
-	/* Its first row is that which the thread makes first. */
+	/* The record is not published: the thread's first row takes its place. */
 	if (!t->chunk)
 		elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(struct elide_row));
 }
 
 /*
- * Write to the pages that a thread with few calls needs. Of a page that is read first the kernel
- * maps the page of zeroes, and when it is written, interrupts all processors on which the process
- * runs: 20 us (measured on two processors of a virtual machine).
+ * Write to the pages that a thread with few calls needs. If a page is read first, the kernel maps the
+ * zero page, and a later write interrupts all processors on which the process runs: 20 us (measured on
+ * two processors of a virtual machine).
  */
 static void write_pages(struct elide_thread *t)
 {

@@ -2,9 +2,9 @@
 /*
  * exit-report.c - see exit-report.h.
  *
- * The command is no child of the program, whose handler of SIGCHLD or wait(-1) would find it: between
- * the two there is a process that raises no signal when it ends, and that wait(2) finds with __WCLONE
- * only. To have no signal of its own, exec is not for it, which would make it a child like any other.
+ * If the command were a child of the program, its SIGCHLD handler or wait(-1) would find it. So there is
+ * a process between the two which raises no signal when it ends, and which wait(2) finds with __WCLONE
+ * only. That process must not exec: then it would raise SIGCHLD.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ static int find_command(char *command, size_t size)
 	return -ENOENT;
 }
 
-/* A descriptor of what the report is printed to; -errno. */
+/* Open what the report is printed to. Return: a descriptor or -errno. */
 static int open_output(const char *where)
 {
 	static const struct {
@@ -62,8 +62,8 @@ static int open_output(const char *where)
 			return fd < 0 ? -errno : fd;
 		}
 	/*
-	 * Whoever can write to the directory could have a link there to a file of this user. Links in these
-	 * folders lead to what the program has open: that is appended to.
+	 * O_NOFOLLOW, as another user who can write to the directory could place a link there to a file of
+	 * this user. Links in the two folders lead to what the program has open: append to that.
 	 */
 	if (!strncmp(where, "/dev/fd/", 8) || !strncmp(where, "/proc/self/fd/", 14))
 		flags |= O_APPEND;
@@ -76,7 +76,7 @@ static int open_output(const char *where)
 	return fd;
 }
 
-/* The environment without what would preload us into the command too. */
+/* Without LD_PRELOAD, which would load this library into the command, too. */
 static char *const command_environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", NULL};
 
 /*
@@ -105,7 +105,7 @@ static int run(const char *command, const char *data, int out)
 	return err;
 }
 
-/* Runs the command in a process between, and waits for that. Return: 0 or an error. */
+/* Run the process between, and wait for it. Return: 0 or an error. */
 static int run_apart(const char *command, const char *data, int out)
 {
 	static const uint64_t all = ~0ull;
@@ -113,7 +113,7 @@ static int run_apart(const char *command, const char *data, int out)
 	int status = 0;
 	pid_t pid;
 
-	/* No handler of the program runs in the process between. */
+	/* No signal handler of the program runs in the process between. */
 	sys_sigmask(&all, &signals);
 	/* As fork(), without a signal at the end; no handler of pthread_atfork() is called. */
 	pid = syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);

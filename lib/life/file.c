@@ -17,7 +17,7 @@
 #include "file.h"
 #include "inspect.h"
 
-/* When this process started: it goes into the header once there is a file. */
+/* When this process started, for the header of the file. */
 static struct {
 	uint64_t ns;
 	uint64_t cycles;
@@ -32,7 +32,7 @@ uint64_t elide_file_begin(void)
 	return start.realtime_ns;
 }
 
-/* The time at @cycles, where the clock cannot be asked: by the rate since the start. */
+/* The time at @cycles where the clock cannot be read, by the rate since the start. */
 static uint64_t guess_ns(const struct elide_header *h, uint64_t cycles)
 {
 	double rate = h->end_cycles > h->start_cycles ?
@@ -56,7 +56,7 @@ void elide_file_tell_end(void)
 			    elide_data->end_ns - start.ns);
 }
 
-/* Cycles by which it may be told too early then: to ask the clock costs more than the rest. */
+/* Cycles by which the end in the header may be too early: reading the clock costs more than the rest. */
 #define END_CYCLES 50000
 
 void elide_file_refresh_end(void)
@@ -104,7 +104,7 @@ int elide_file_open(enum elide_data_who who)
 {
 	int err;
 
-	/* How long this takes depends on the name of the file, and on whether there is one. */
+	/* The time that this takes depends on the file's name, and on whether it exists. */
 	rtmgrind_time_stops();
 	if (!elide_tunables.args)
 		elide_data_leave_out_args();

@@ -17,13 +17,13 @@ uint64_t elide_file_begin(void);
 /** elide_file_open() - make the file. In a global-lock path. Return: 0 or -errno: then nothing is counted. */
 int elide_file_open(enum elide_data_who who);
 
-/** elide_file_tell_end() - the process has come this far: the time into the header. In a global-lock path. */
+/** elide_file_tell_end() - write the present time into the header as the end. In a global-lock path. */
 void elide_file_tell_end(void);
 
 /**
- * elide_file_refresh_end() - the same, unless it was done just now. In a global-lock path.
+ * elide_file_refresh_end() - elide_file_tell_end(), unless it was just done. In a global-lock path.
  *
- * So times can be told even if the process is killed after this.
+ * So the file has an end even if the process is killed.
  */
 void elide_file_refresh_end(void);
 

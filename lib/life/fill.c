@@ -2,7 +2,7 @@
 /*
  * fill.c - the global-lock path of a look-up: registration of locks, rows and calls.
  *
- * Everything here runs outside transactions, and but for elide_call_get() in global-lock paths.
+ * Everything here runs outside transactions: fill() in a global-lock path, fill_own() with signals blocked.
  */
 #include "../adapt/measure.h"
 #include "../base/syscalls.h"
@@ -33,14 +33,14 @@ static bool kind_wanted(enum elide_kind kind)
 }
 
 /*
- * Is a lock still what it was registered as? The memory of a mutex or condition variable of C++, whose
- * initialisation and end call nothing, is used for the next object without a word.
+ * Is a lock still what it was registered as? C++ initialises and destroys a mutex or condition variable
+ * without a call, so its memory may hold another object by now.
  */
 static bool is_of_kind(uint32_t tag, enum elide_kind kind)
 {
 	uint32_t class_kind = elide_class_info(elide_tag_class(tag))->kind;
 
-	/* A lock of the program's own may have its word in a lock that it falls back to. */
+	/* A custom lock may have its word in a lock that it falls back to. */
 	return class_kind == elide_class_kind(kind) ||
 	       (class_kind == ELIDE_KIND_CUSTOM && elide_kind_is_lock(kind)) ||
 	       (kind == ELIDE_KIND_CUSTOM && elide_kind_is_lock(class_kind));
@@ -84,7 +84,7 @@ static struct elide_row *row_make(struct elide_thread *t, uint32_t class_index, 
 	return row;
 }
 
-/* The row of a call; that of a lock with a state of its own counts in the row of its class. */
+/* The row of a call. A call of a lock with a state of its own counts in the row of the class. */
 static struct elide_row *row_of(struct elide_thread *t, uint32_t tag, const void *site,
 				uint64_t recorded, enum elide_kind kind)
 {
@@ -136,7 +136,7 @@ struct look_up {
 	struct elide_call *call;
 };
 
-/* The tag of the lock, which is registered if it is not; that of locks for which there is no room. */
+/* The tag of the lock, which is registered if need be; without room the tag of all such locks. */
 static uint32_t tag_of(const struct look_up *l)
 {
 	uint32_t tag = elide_registry_find(l->lock);
@@ -158,7 +158,7 @@ static struct elide_call *fill(const struct look_up *l)
 
 	if ((!t || !t->ready) && !(t = elide_thread_get()))
 		return NULL;
-	/* If they are in an object at the addresses of another one, what is known of that is forgotten. */
+	/* Notice an object at the addresses of an unloaded one, and forget the latter. */
 	elide_module_of(l->lock);
 	elide_module_of(l->site);
 	tag = tag_of(l);
@@ -180,7 +180,7 @@ static void fill_global(void *arg)
 	test_point(fill_done);
 }
 
-/* Is an address in an object that is known, or in none? What a global-lock path would find out otherwise. */
+/* Is an address in a known object, or in none? Else a global-lock path has to find out. */
 static bool module_is_known(const void *address)
 {
 	bool in_object;
@@ -188,7 +188,7 @@ static bool module_is_known(const void *address)
 	return elide_module_known(address, &in_object) || !in_object;
 }
 
-/* Is there a row of the thread's own that it can make? */
+/* Has the thread room for a row and a call without a global-lock path? */
 static bool has_row(const struct elide_thread *t)
 {
 	return t->chunk && !t->full && t->nr_calls + 1 < ELIDE_FIRST_CALLS &&
@@ -196,8 +196,8 @@ static bool has_row(const struct elide_thread *t)
 }
 
 /*
- * As fill(), where all is known but that this thread makes the call: only what is its own changes. The call
- * of a lock with a state of its own is measured by itself.
+ * As fill(), where only row and call are missing, which are the thread's own. Not for a lock with a state
+ * of its own, whose calls are measured apart.
  */
 static void fill_own(void *arg)
 {
@@ -222,14 +222,14 @@ static void fill_own(void *arg)
 		elide_call_guess(t, l->call, l->lock);
 }
 
-/* May a row of the calling thread, or its block, be all that is to be made? */
+/* May the calling thread's row and block be all that is missing? */
 static bool needs_own_row(void)
 {
 	return (!elide_self || has_row(elide_self)) && !elide_rules_any() && elide_data &&
 	       elide_gate_same_process();
 }
 
-/* Would a global-lock path, of 20,000 cycles, find no room for the call? Then it is counted. */
+/* Count a call as dropped if a global-lock path, of 20,000 cycles, would find no room for it. */
 static bool no_room(const struct elide_thread *t)
 {
 	if (!t->full)
@@ -246,7 +246,7 @@ __noinline struct elide_call *elide_call_get(const void *lock, const void *site,
 	struct elide_call *call;
 
 	if (unlikely(!elide_process.running) || elide_passes())
-		return NULL; /* as quick as can be */
+		return NULL;
 	call = elide_self ? elide_call_look(elide_self, lock, site, kind) : NULL;
 	if (likely(call))
 		return call;
@@ -258,7 +258,7 @@ __noinline struct elide_call *elide_call_get(const void *lock, const void *site,
 		elide_threads_ahead();
 		return l.call;
 	}
-	/* Under a filter nobody waits for another thread's global-lock path. */
+	/* Under a filter a thread does not wait for another one's global-lock path. */
 	if (unlikely(!elide_global_run(fill_global, &l)) && READ_ONCE(sys_forbidden) &&
 	    elide_process.running && !elide_busy && elide_data)
 		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_FILTER], 1, __ATOMIC_RELAXED);

@@ -12,11 +12,11 @@
 /**
  * elide_call_get() - elide_call_look(), and the global-lock path of it.
  *
- * Makes the thread's block, the lock's registration, the row and the call
- * as far as they are missing. Never inside a transaction.
+ * Makes what is missing of the thread's block, the lock's registration, the row and the call. Never
+ * inside a transaction.
  *
- * Return: the call; NULL if this call has to pass through uncounted: before
- * the start, inside the engine itself, at a bound.
+ * Return: the call; NULL if this call has to pass through uncounted: before the start, inside the
+ * engine, or for lack of room.
  */
 struct elide_call *elide_call_get(const void *lock, const void *site, enum elide_kind kind);
 

@@ -11,9 +11,9 @@
 #include "threads.h"
 
 /*
- * What is made ready: chunks of the data file, 1 MiB, of which each thread takes one for every 6
- * of its call sites, and blocks of threads, 12 MiB of address space. Chosen: a program that has a
- * filter has started most of its threads, or starts workers by the processor.
+ * What is made ready: chunks of the data file, 1 MiB, of which each thread takes one for every 6 of its
+ * call sites, and blocks of threads, 896 KiB. Chosen: a program that installs a filter has started most of
+ * its threads, or starts one worker a processor.
  */
 #define CHUNKS 256
 #define THREADS 32
@@ -39,14 +39,14 @@ static void make_ready(void)
 	elide_data->filter = 1;
 }
 
-/* No filter has come: the library may do again what it could. */
+/* No filter has come: allow again what was allowed. */
 static void take_back(void)
 {
 	elide_data->filter = 0;
 	elide_data_open_up();
 }
 
-/* The global-lock path itself has brought the file's time up to date. */
+/* The beginning of the global-lock path writes the file's time. */
 static void nothing(void)
 {
 }
@@ -58,7 +58,7 @@ bool elide_filter_before(enum elide_filter what, struct elide_closed *was)
 		return false;
 	switch (what) {
 	case ELIDE_FILTER_CALLS:
-		/* With another filter all is ready. */
+		/* If there is a filter already, all is ready. */
 		if (!READ_ONCE(sys_forbidden))
 			in_global_path(make_ready);
 		elide_gate_close();

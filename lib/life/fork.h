@@ -2,10 +2,10 @@
 /*
  * fork.h - what becomes of the engine in a forked child.
  *
- * The memory of state/wiped.h is zero in the child: so the child knows that it is one (state/gate.c), its
- * thread finds no call and no block that is ready, and comes to a global-lock path. In the first one the
- * child forgets what was the parent's, and opens a data file of its own. The thread may release what it has
- * locked as the parent's: state/tid.h.
+ * The memory of state/wiped.h is zero in the child. So the child knows that it is one (state/gate.c), and its
+ * thread finds no call and no ready block, and enters a global-lock path. In the first one the child forgets
+ * what was the parent's, and opens a data file of its own. The thread may release what it locked in the
+ * parent: state/tid.h.
  */
 #ifndef ELIDE_FORK_H
 #define ELIDE_FORK_H
@@ -15,17 +15,16 @@
 /**
  * elide_forked() - called in a forked child by a handler of pthread_atfork().
  *
- * Handlers are called in the order in which they were registered. One of another library, or one in the
- * child of a handler that forks, may have acquired a lock before: then the child has started afresh with a
- * data file of its own, and nothing is left to do. Nothing depends on this call but a child that returns
- * from a signal handler into a lock call: _Fork() and clone() call no handlers.
+ * Handlers are called in the order in which they were registered. If another one has acquired a lock before,
+ * the child has started afresh with a data file of its own, and nothing is left to do. Only a child that
+ * returns from a signal handler into a lock call depends on this: _Fork() and clone() call no handlers.
  */
 void elide_forked(void);
 
 /**
- * elide_child_start() - first global-lock path of a forked child: nothing of the parent's file may be used.
+ * elide_child_start() - in the first global-lock path of a forked child: give up the parent's file.
  *
- * Return: 0; an error number below 0: the child counts nothing.
+ * Return: 0; -errno: the child counts nothing.
  */
 int elide_child_start(void);
 

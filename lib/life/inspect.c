@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inspect.c - see inspect.h. The process does nothing for whoever reads its memory: the tables stay
- * as they are, and a reader has to bear that they change meanwhile.
+ * inspect.c - see inspect.h. The process does nothing for the reader of its memory, who has to bear that
+ * the tables change meanwhile.
  */
 #include "../state/registry.h"
 #include "../state/settings.h"

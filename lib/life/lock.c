@@ -9,7 +9,7 @@
 #include "../state/thread.h"
 #include "lock.h"
 
-/* No lock is there any more that the calling thread could hold. */
+/* The lock at that address is gone: the calling thread does not hold it. */
 static void order_forget(const void *lock)
 {
 	struct elide_thread *t = elide_self;
@@ -51,14 +51,14 @@ static void lock_new(const void *lock, enum elide_kind kind, const void *site, c
 		elide_global_run(new_global, &new);
 		return;
 	}
-	/* Nor is it of the class of a lock that was there before. */
+	/* It must not have the class of an earlier lock at its address. */
 	elide_registry_remove(lock);
 	if (shared)
 		WRITE_ONCE(elide_locks.lost_shared, true);
 	elide_class_refuse();
 }
 
-/* A class counts as many locks at once, and then each thread up to ELIDE_MOST_NEW for itself. Chosen here. */
+/* From this number of locks of a class on each thread counts up to ELIDE_MOST_NEW for itself. Chosen. */
 #define FEW_LOCKS 256
 
 void elide_lock_count(struct elide_thread *t)
@@ -91,7 +91,7 @@ void elide_lock_new_from(const void *lock, enum elide_kind kind, const void *sit
 	if (likely(!elide_self_fast->open) &&
 	    elide_lock_renew(elide_self_fast, lock, kind, site, shared))
 		return;
-	/* Of a lock at the same address the class may be another now. */
+	/* If the table has an earlier lock at that address, its class may have to change. */
 	if (unlikely(elide_registry_full()) && elide_gate_same_process() &&
 	    elide_registry_find(lock) == ELIDE_NONE) {
 		elide_registry_refuse(shared);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lock.h - a lock comes into being, or is gone.
+ * lock.h - a lock is initialised or destroyed.
  */
 #ifndef ELIDE_LOCK_H
 #define ELIDE_LOCK_H
@@ -37,32 +37,32 @@ static inline void elide_lock_new(const void *lock, enum elide_kind kind, const 
 void elide_lock_gone(const void *lock);
 
 /*
- * Locks that a thread counts before it adds them to those of the class: that count is shared, and a locked
- * instruction takes as long as to initialise a lock. Chosen here.
+ * Locks that a thread counts before it adds them to the count of the class, which threads share: the locked
+ * instruction takes as long as initialising a lock. Chosen here.
  */
 #define ELIDE_MOST_NEW 256
 
-/** elide_lock_count() - count the locks that a thread has initialised and not counted yet. */
+/** elide_lock_count() - add the locks that a thread has counted for itself to the count of their class. */
 void elide_lock_count(struct elide_thread *t);
 
-/** elide_lock_count_more() - one more of a class, not of that which the thread counts for itself. */
+/** elide_lock_count_more() - count a lock of another class than @t counts, or behind ELIDE_MOST_NEW. */
 void elide_lock_count_more(struct elide_thread *t, uint32_t class_index);
 
 /**
- * elide_lock_renew() - the usual elide_lock_new(): where the same call has initialised one that was
- * destroyed.
+ * elide_lock_renew() - fast path of elide_lock_new(): the call has initialised such a lock at this address
+ * before.
  * @t: elide_self_fast, in no section
  *
- * No call in a wrapper is one that locks are named after, and none is remembered in elide_inits.
+ * A call inside a wrapper names no lock, and elide_inits has none.
  *
- * Return: false if it is not so: elide_lock_new() does it.
+ * Return: false if nothing was done: elide_lock_new() does it.
  */
 static __always_inline_fn bool elide_lock_renew(struct elide_thread *t, const void *lock,
 						enum elide_kind kind, const void *site, bool shared)
 {
 	uint64_t class_index = elide_class_by_site(kind, site, shared);
 
-	/* The child of a fork has another process's registry until its first global-lock path. */
+	/* A forked child has its parent's registry until its first global-lock path. */
 	if (unlikely(class_index > ELIDE_INIT_CLASS) || unlikely(!t->ready || elide_process.order) ||
 	    unlikely(!elide_table_renew(elide_word(lock, class_index))))
 		return false;
@@ -73,7 +73,7 @@ static __always_inline_fn bool elide_lock_renew(struct elide_thread *t, const vo
 	return true;
 }
 
-/** elide_lock_retire() - the usual elide_lock_gone(). Return: false: that function does it. @t: as above */
+/** elide_lock_retire() - fast path of elide_lock_gone(). @t: elide_self_fast. Return: false: call that. */
 static __always_inline_fn bool elide_lock_retire(const struct elide_thread *t, const void *lock)
 {
 	return likely(t->ready && !elide_process.order) && elide_table_retire(lock);

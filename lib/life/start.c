@@ -42,7 +42,7 @@ static int make_ready(void)
 		return -EPERM;
 	if (elide_data)
 		return 0;
-	/* A program that another of the run has started is followed only if that is wanted. */
+	/* ELIDE_FOLLOW=0: a program that another one of the run has started gets no file. */
 	return elide_file_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_ALONE);
 }
 
@@ -92,7 +92,7 @@ static bool is_set(const char *setting)
 	return false;
 }
 
-/* A filter that is there already. Return: the library knows which system calls it may make. */
+/* Is there a filter already? Return: the library knows which system calls it may make. */
 static bool learn_filter(bool secure)
 {
 	if (likely(!sys_is_filtered()))
@@ -117,7 +117,7 @@ void elide_start(bool secure)
 {
 	bool known = learn_filter(secure);
 	uint64_t began;
-	/* And a class of each kind for locks beyond the bounds. */
+	/* With a class of each kind for locks beyond the bounds. */
 	const uint32_t nr_classes = ELIDE_MAX_CLASSES + ELIDE_NR_KINDS;
 
 	elide_log_start();
@@ -166,7 +166,7 @@ static void keep_global(void *arg)
 	test_point(keep_done);
 }
 
-/* All that is known of the threads and of the time, into the file of this process. */
+/* Write all that is known of the threads and of the time. */
 static void tell_all(void)
 {
 	elide_threads_end();
@@ -202,7 +202,7 @@ static void stop_global(void *own_file)
 	/* A child that took no lock has no file, and its parent's is not its own. */
 	if (!elide_data && elide_gate_same_process()) {
 		elide_file_open(ELIDE_DATA_EXIT);
-		/* A lock call after this, of another's destructor, finds no place to count. */
+		/* A lock call in a later destructor is not counted. */
 		elide_process.running = false;
 	}
 	*own = elide_data && elide_gate_same_process();
@@ -229,7 +229,7 @@ void elide_stop(void)
 {
 	bool own_file = false;
 
-	/* The names of the data file and of the report are handled. */
+	/* The time that this takes depends on the names of the data file and of the report. */
 	rtmgrind_time_stops();
 	elide_global_run_unready(stop_global, &own_file);
 	if (own_file && (*elide_tunables.report || adapt_learned_gathered()))

@@ -21,18 +21,18 @@ void elide_start(bool secure);
 void elide_stop(void);
 
 /**
- * elide_finish() - the process is about to lose the time-stamp counter: as elide_stop(), but that the
- * process goes on, and its exit is not noticed. In a global-lock path.
+ * elide_finish() - the process is about to lose the time-stamp counter: write all as elide_stop() does, as
+ * its exit is not noticed. In a global-lock path.
  */
 void elide_finish(void);
 
-/** elide_unfinish() - it has not lost it. */
+/** elide_unfinish() - the process has not lost it. */
 void elide_unfinish(void);
 
 /**
- * elide_keep_file() - the process is about to give up rights, or to change its root directory.
+ * elide_keep_file() - the process is about to give up privileges, or to change its root directory.
  *
- * Opens the data file if that is not done yet, and keeps it open, so that it can still grow.
+ * Opens the data file if need be, and keeps it open, so that it can still grow.
  */
 void elide_keep_file(void);
 

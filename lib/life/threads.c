@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * threads.c - birth and end of threads: whose block it is, and what a thread leaves behind.
+ * threads.c - birth and end of threads: who has which block, and what a thread leaves behind.
  *
- * Everything here runs in global-lock paths, outside transactions.
+ * Everything here runs outside transactions.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "../check/exit-held.h"
 #include "../evidence/address.h"
 #include "../evidence/evidence.h"
-#include "../evidence/moments.h"
+#include "../evidence/spans.h"
 #include "../evidence/pmu.h"
 #include "../state/call.h"
 #include "../state/gate.h"
@@ -43,14 +43,14 @@ _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def"
 
 static uint32_t nr_looks = MAX_LOOKS;
 
-/* Of these, threads that have to be asked for by a system call: elide_ending_is_known(). */
+/* Of these, blocks whose test takes a system call: elide_ending_is_known(). */
 #define MAX_CALLS 4
 
-static struct elide_thread *look; /* the next one to be asked; NULL: the first */
+static struct elide_thread *look; /* the next block to be tested; NULL: the first */
 
 /*
- * Where as many blocks were made as FEW_BLOCKS, further ones are made when a thread has left no
- * more than FEW_LEFT to others: these need not wait for that. Both were chosen here.
+ * Once there are FEW_BLOCKS blocks, a thread that has left at most FEW_LEFT free ones has more made, so
+ * that the next threads need not wait for that. Both were chosen here.
  */
 #define FEW_BLOCKS 8
 #define FEW_LEFT   4
@@ -58,11 +58,11 @@ static struct elide_thread *look; /* the next one to be asked; NULL: the first *
 static bool few_left;
 
 /*
- * pthread_join() tells that a thread has ended. Of a detached thread the kernel tells
- * (state/ending.h); a key of thread-specific data would be one of the program's 1,024, and the
- * destructor of a thread-local object acquires the loader's lock. Where the kernel does not,
- * tgkill(2) looks whether the thread id exists. A process that shares this memory (clone()
- * without CLONE_THREAD) has another process id: its threads count as alive then.
+ * pthread_join() tells the end of a thread, and the kernel that of a detached one (state/ending.h). A key
+ * of thread-specific data would be one of the program's 1,024, and the destructor of a thread-local object
+ * acquires the loader's lock. Where the kernel does not tell, tgkill(2) tests whether the thread id
+ * exists. Threads of another process that shares this memory (clone() without CLONE_THREAD) count as
+ * alive then.
  */
 static bool has_ended(const struct elide_thread *t, uint32_t tid)
 {
@@ -75,12 +75,12 @@ static bool has_ended(const struct elide_thread *t, uint32_t tid)
 }
 
 /*
- * The thread @tid has ended: its block, with what it counted, goes to the next one. In a global-lock
- * path or not: several threads may have found out, of which one goes on.
+ * The thread @tid has ended: give its block back, with what it counted. In a global-lock path or not. If
+ * several threads have found out, one goes on.
  */
 static bool thread_end(struct elide_thread *t, uint32_t tid)
 {
-	/* Pairs with thread_init(): what the thread has left in its block is there. */
+	/* Pairs with thread_init(): the block is as the thread has left it. */
 	if (!tid || !__atomic_compare_exchange_n(&t->tid, &tid, 0, false, __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
 		return false;
@@ -99,7 +99,7 @@ static bool thread_end(struct elide_thread *t, uint32_t tid)
 	return true;
 }
 
-/* The same, if it has ended. Has it, and nobody else has found out? */
+/* thread_end() if the thread has ended. Return: it has, and this call was the first to find out. */
 static bool end_if_ended(struct elide_thread *t)
 {
 	uint32_t tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
@@ -136,8 +136,7 @@ void elide_threads_end(void)
 }
 
 /*
- * What elide_self is of the thread with that control block, whose memory is there until it is
- * joined.
+ * elide_self of the thread with that control block, whose memory stays until the thread is joined.
  */
 static struct elide_thread *self_of(const void *handle)
 {
@@ -154,7 +153,7 @@ void elide_thread_joined(const void *handle, uint32_t tid)
 	test_point(joined_entered);
 	if (t && !tid)
 		tid = READ_ONCE(t->tid);
-	/* Where its end was found out, another thread may have the block by now. */
+	/* If its end was found out before, another thread may have the block by now. */
 	if (t && READ_ONCE(t->handle) == handle)
 		thread_end(t, tid);
 	test_point(joined_done);
@@ -184,13 +183,13 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	elide_thread_known(t);
 	t->short_tid = elide_short_way() ? tid : ELIDE_NO_TID;
 	t->open = 0;
-	/* Differs between threads, and is the same in the next run: ids of threads are not. */
+	/* Differs between threads, and repeats in the next run, unlike thread ids. */
 	t->seed = nr * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
 	t->first_seen = elide_evidence_first(nr);
 	t->postponed_of = NULL;
 	t->stack_top = elide_stack_top(tid);
-	elide_moments_begin(t);
+	elide_spans_begin(t);
 	elide_thread_record_begin(t);
 	t->streak = 0;
 	t->hold_lock = t->due.lock = NULL;
@@ -200,7 +199,7 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	t->timed_out = NULL;
 	t->joining = false;
 	elide_active_add(1);
-	/* A thread whose end was not told has left its own. */
+	/* The block may still have the counters of its last thread. */
 	elide_pmu_close(t->pmu);
 	elide_pmu_close(t->loads);
 	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
@@ -219,7 +218,7 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	}
 }
 
-/* There is no block for the calling thread, which asks again after some acquisitions. */
+/* There is no block for the calling thread: it asks again after some acquisitions. */
 static void refuse(void)
 {
 	struct elide_refused *r = &elide_refused;
@@ -242,8 +241,8 @@ static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 }
 
 /*
- * Have blocks that no thread has: those of threads that have ended, else further ones. In a global-lock
- * path, which the next threads need not wait for: there are to be some.
+ * Have some free blocks, so that the next threads need no global-lock path: those of threads that have
+ * ended, else new ones. In a global-lock path.
  */
 static void have_blocks(void)
 {
@@ -268,7 +267,7 @@ struct elide_thread *elide_thread_get(void)
 		return t;
 	}
 	have_blocks();
-	/* Threads that begin outside of global-lock paths may take all that there are. */
+	/* Threads that begin outside of global-lock paths may take all of them. */
 	do
 		t = elide_block_pop();
 	while (!t && (elide_blocks_make(1) || find_ended()));
@@ -332,15 +331,15 @@ void elide_threads_forget(void)
 	nr_looks = MAX_LOOKS;
 	few_left = false;
 	elide_blocks_forget();
-	/* Forked by the system call itself: libc has the parent's id. */
+	/* After a fork by the bare system call libc has the parent's id. */
 	if (elide_tid_kept() != elide_tid_now())
 		elide_process.tid_at = 0;
 	elide_nr_active = 0;
 	elide_threads_clear();
 	elide_thread_records_forget();
 	if (elide_evidence)
-		elide_moments_start();
-	/* Wiped, but a lock call that a handler's fork has interrupted went on in it. */
+		elide_spans_start();
+	/* Wiped, but a lock call that a forking handler interrupted has written to it since. */
 	if (elide_self)
 		sys_madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
 }

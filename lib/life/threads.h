@@ -19,7 +19,7 @@
 struct elide_thread *elide_thread_get(void);
 
 /**
- * elide_thread_own() - the same without a global-lock path, in elide_own_run().
+ * elide_thread_own() - elide_thread_get() without a global-lock path, in elide_own_run().
  *
  * Return: NULL also if a global-lock path has to make a block.
  */
@@ -28,24 +28,23 @@ struct elide_thread *elide_thread_own(void);
 /**
  * elide_threads_ahead() - a thread has begun: make blocks for the next ones, if few are left.
  *
- * Outside global-lock paths. Not if another thread is in a global-lock path: then a later thread does so.
+ * Outside global-lock paths. While another thread is in one, this is left to a later thread.
  */
 void elide_threads_ahead(void);
 
 /**
- * elide_thread_refused() - is there no block for the calling thread, which has none? Then it is
- * refused.
+ * elide_thread_refused() - refuse the calling thread if ELIDE_MAX_THREADS allows no block for it.
  *
- * Outside global-lock paths, as thousands of threads may ask. At the limit a thread looks at some blocks
- * each time, whether their threads have ended. Return: false also if a global-lock path has to find out.
+ * Outside global-lock paths, as thousands of threads may ask. Each time some blocks are tested for threads
+ * that have ended. Return: false also if a global-lock path has to find out.
  */
 bool elide_thread_refused(void);
 
-/** elide_threads_end() - the process ends: look at all threads that have ended. In a global-lock path. */
+/** elide_threads_end() - the process ends: find all threads that have ended. In a global-lock path. */
 void elide_threads_end(void);
 
 /**
- * elide_thread_look() - a thread's lock is waited for: has the thread ended?
+ * elide_thread_look() - others wait for a lock of a thread: has it ended?
  * @tid: its Linux thread id
  *
  * In a global-lock path. If it has, the locks that it still holds are counted as misuses.
@@ -53,8 +52,9 @@ void elide_threads_end(void);
 void elide_thread_look(uint32_t tid);
 
 /**
- * elide_threads_reserve() - have blocks for @nr further threads. In a global-lock path.
- * @nr: threads; fewer if there is no memory, or with those there are more than MAX_THREADS
+ * elide_threads_reserve() - have @nr free blocks, fewer if ELIDE_MAX_THREADS or the memory allows no more.
+ *
+ * In a global-lock path.
  */
 void elide_threads_reserve(uint32_t nr);
 
@@ -66,9 +66,8 @@ void elide_threads_forget(void);
  * @handle: its thread control block
  * @tid: its Linux thread id; 0: the thread is not joined yet, so no other one has that handle
  *
- * As soon as a thread is joined its control block may be that of a new one, which runs: the
- * id tells the two apart. The locks that the thread holds still are counted as misuses; its
- * block is the next thread's. Not inside a transaction.
+ * Once the thread is joined, a new one may have its control block: the id tells the two apart. The locks
+ * that the thread still holds are counted as misuses; its block becomes free. Not inside a transaction.
  */
 void elide_thread_joined(const void *handle, uint32_t tid);
 

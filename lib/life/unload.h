@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * elide_unloaded() - dlclose() has returned: forget what is known of objects that are no longer there.
+ * elide_unloaded() - dlclose() has returned: forget the objects that are no longer loaded.
  *
  * Outside of elided sections. A global-lock path only if there are such objects.
  */

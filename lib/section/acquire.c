@@ -4,7 +4,7 @@
  *
  * Only these three and fast-path.h begin and commit transactions for a lock (base/detect.c begins one to
  * see whether RTM works). A wrapper and api.c may abort one, where the program does something
- * that only a locked section can do. What may be done in between: the rule in state/thread.h.
+ * that only a locked section can do. What a transaction may do: the rule in state/thread.h.
  */
 #include <sched.h>
 
@@ -15,7 +15,7 @@
 #include "../emulator.h"
 #include "../evidence/decisions.h"
 #include "../evidence/abort.h"
-#include "../evidence/moments.h"
+#include "../evidence/spans.h"
 #include "../evidence/pmu.h"
 #include "../evidence/evidence.h"
 #include "../life/fill.h"
@@ -28,7 +28,7 @@
 #include "engine.h"
 #include "section.h"
 
-/* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
+/* Cycles. A timer interrupt, which comes about as often, ends any transaction. */
 #define LONGEST_SCALED 1000000
 
 /*
@@ -37,7 +37,7 @@
  */
 #define ENOUGH_TIME 2000000
 
-/* One more in the list. In a handler, the calls of the section that it has interrupted may be there. */
+/* In a signal handler the list may hold the calls of the section that was interrupted. */
 static __always_inline_fn struct elide_pending *pending_add(struct elide_thread *t)
 {
 	if (t->nr_pending == ELIDE_MAX_PENDING || t->catches_up)
@@ -46,8 +46,8 @@ static __always_inline_fn struct elide_pending *pending_add(struct elide_thread 
 }
 
 /*
- * Was the lock initialised or destroyed in this section? What is known of it is known of an older lock until
- * that is caught up with, after the commit.
+ * Was the lock initialised or destroyed in this section? Then the registry describes an older lock at that
+ * address until catch_up(), after the commit.
  */
 static bool is_another_lock(const struct elide_thread *t, const void *lock)
 {
@@ -75,7 +75,7 @@ bool elide_may_wait(const struct elide_until *until)
 
 	if (likely(until == &elide_until_locked))
 		return true;
-	/* The real function answers for a time that is none. */
+	/* The time is invalid: the real function returns the error. */
 	if (until == &elide_until_now || !until->time ||
 	    (unsigned long)until->time->tv_nsec >= 1000000000ul ||
 	    elide_clock(until->clock, &now))
@@ -84,7 +84,7 @@ bool elide_may_wait(const struct elide_until *until)
 		       now.tv_nsec >= ENOUGH_TIME;
 }
 
-/* A call that is not known yet: only the registry can tell, and it may be read here. */
+/* The call is not known yet, so the registry has to tell; a transaction may read it. */
 static bool is_shared(const void *lock)
 {
 	uint32_t class_index = elide_registry_class(lock);
@@ -158,14 +158,14 @@ static __always_inline_fn bool wait_until_free(const struct elide_call *call, co
 }
 
 /**
- * struct tries - an acquisition that is tried.
- * @call: of the call
+ * struct tries - an acquisition by elision: one attempt or more.
+ * @call: its call
  * @word, @rule: the lock's
- * @arm: enum policy_arm_name: how it is treated
+ * @arm: enum policy_arm_name
  * @until: how long the call waits for a held lock
- * @prepared: prepare() was called for the attempt before
- * @start: when the attempt began, if it is one that is timed; 0
- * @weight: attempts that a timed one stands for
+ * @prepared: prepare() was called for the first attempt
+ * @start: time-stamp counter at the start of the attempt if it is timed, else 0
+ * @weight: attempts for which a timed one stands
  */
 struct tries {
 	struct elide_call *call;
@@ -197,7 +197,7 @@ static enum elide_cause emulated_cause(const struct rtmgrind_brief *brief)
 	}
 }
 
-/* Sections that all threads have elided. Counted nowhere else: that would cost each section. */
+/* Sections that all threads have elided. A counter of these would cost each section. */
 static uint64_t commits_of_all(void)
 {
 	uint64_t sum = 0;
@@ -225,7 +225,7 @@ static __noinline void watch(struct elide_thread *t)
 	t->committed = commits;
 }
 
-/* The beginning of the emulator's record. Not inlined, so that the request is not on the stack afterwards. */
+/* Read the beginning of the emulator's record. Not inlined, so that its request takes no stack afterwards. */
 static __noinline bool ask_emulator(struct elide_aborted *a, struct rtmgrind_brief *brief)
 {
 	if (!rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)brief, sizeof(*brief)))
@@ -251,7 +251,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 		a.cause = sampled.cause;
 		a.sampled = &sampled;
 	}
-	/* Where nothing is sampled the emulator is asked as little as a processor could be. */
+	/* Without evidence the emulator is asked only if the status word has no cause. */
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    (elide_evidence || a.cause == ELIDE_CAUSE_other) && ask_emulator(&a, &brief)) {
 		length = a.cycles;
@@ -259,7 +259,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 		unsigned long long cycles = cycles_now() - start;
 
 		length = cycles;
-		/* A long one has been off the processor: it stands for itself only. */
+		/* In a longer one the thread was off the processor: it is not scaled. */
 		a.cycles = cycles < LONGEST_SCALED ? cycles * tries->weight : cycles;
 	}
 	counter_add(row->wasted_cycles, a.cycles);
@@ -267,7 +267,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	if (elide_evidence) {
 		a.held = !is_free(tries->word, tries->rule, &value);
 		elide_evidence_abort(t, row, &a);
-		elide_moment_abort(t, row, a.cause, length);
+		elide_span_abort(t, row, a.cause, length);
 	}
 }
 
@@ -285,7 +285,6 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 		t->streak++;
 }
 
-/* The policy has changed its mind. */
 __cold void elide_policy_changed(const struct elide_call *call, const void *lock)
 {
 	const struct policy_lock *policy = elide_policy_of(lock);
@@ -354,8 +353,8 @@ static __always_inline_fn void remember(struct elide_thread *t, const struct tri
 }
 
 /*
- * The attempt before has aborted. Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
- * @conflicts: attempts before that one which conflicts have aborted
+ * An attempt has aborted with @status. Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
+ * @conflicts: earlier attempts, all aborted by conflicts
  */
 static __always_inline_fn enum elide_outcome retry(struct elide_thread *t,
 						       const struct tries *tries,
@@ -363,7 +362,7 @@ static __always_inline_fn enum elide_outcome retry(struct elide_thread *t,
 {
 	const struct policy_config *config = &elide_process.config;
 	struct elide_row *row = elide_call_row(tries->call);
-	/* A locked section around it stays first in the list until this one has begun. */
+	/* A locked section around it stays in held[0] until this one has begun. */
 	bool prepared = !t->in_locked;
 	struct policy_lock *lock = config->counts_skips ? elide_policy_of(tries->word) : NULL;
 	struct policy_attempts try = {
@@ -374,7 +373,7 @@ static __always_inline_fn enum elide_outcome retry(struct elide_thread *t,
 	unsigned long long start = tries->start;
 	uint64_t value;
 
-	/* The fast path has. */
+	/* The fast path has done so. */
 	if (prepared && !tries->prepared)
 		prepare(t, row, tries->word, tries->rule);
 	for (;;) {
@@ -383,7 +382,7 @@ static __always_inline_fn enum elide_outcome retry(struct elide_thread *t,
 		test_point(aborted);
 		count_abort(t, row, tries, status, cause, start);
 		if (config->measures) {
-			/* In an oversubscribed process the holder may have no processor: it is not waited for. */
+			/* In an oversubscribed process the holder may have no processor: do not wait. */
 			try.held = !(try.conflict && elide_oversubscribed()) &&
 				   !is_free(tries->word, tries->rule, &value);
 			adapt_aborted(tries->call, &try, cause);
@@ -420,7 +419,7 @@ enum elide_outcome elide_retry(struct elide_thread *t, struct elide_call *call,
 	return retry(t, &tries, status, conflicts);
 }
 
-/* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
+/* elide ctl, or watch(), has switched elision off, or elide ctl has switched it on again. */
 static __cold void change_ways(struct elide_thread *t, bool halted)
 {
 	t->halted = halted;
@@ -460,7 +459,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 	if (unlikely(elide_halted()))
 		return ELIDE_SKIPPED;
 	if (unlikely(rtm_test()))
-		return ELIDE_NOTHING_DONE; /* somebody else's transaction; XEND is theirs */
+		return ELIDE_NOTHING_DONE; /* a transaction of the program, which executes its XEND */
 	if (!config->measures &&
 	    !policy_lock_enter(config, elide_policy_of(word)))
 		return ELIDE_SKIPPED;

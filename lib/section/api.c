@@ -16,7 +16,7 @@
 #include "fast-path.h"
 #include "section.h"
 
-/* The caller is about to lock, or, without @wait, to try it; whether it has is not known here. */
+/* The caller is about to lock, or, without @wait, to try to; the result is not known here. */
 static void count(struct elide_thread *t, struct elide_row *row, const void *word,
 		  enum elide_outcome outcome, bool wait)
 {
@@ -25,7 +25,7 @@ static void count(struct elide_thread *t, struct elide_row *row, const void *wor
 		elide_watch_locked(t, row, word, wait);
 }
 
-/* Every case; begin_unknown() and begin_known() do what is usual. */
+/* Every case; begin_unknown() and begin_known() do the usual ones. */
 static __noinline int begin(const void *word, const struct elide_rule *rule, const void *site)
 {
 	struct elide_thread *t = elide_self;
@@ -65,7 +65,7 @@ static __noinline int begin_otherwise(struct elide_call *call, const void *word,
 	return 0;
 }
 
-/* As elide_fast_acquire(), whose code for either size of a word is shorter than that for both. */
+/* elide_fast_acquire() with a constant size of the word, which makes its code shorter. */
 static __always_inline_fn enum elide_outcome acquire_known(struct elide_thread *t,
 							   struct elide_fast q, const void *word,
 							   const struct elide_rule *rule,
@@ -95,7 +95,7 @@ static __always_inline_fn int begin_known(struct elide_thread *t, struct elide_f
 	return begin_otherwise(q.call, word, rule, site, outcome, status);
 }
 
-/* A lock or a call that the thread does not know, or a section that is not a usual one. */
+/* The thread does not know the lock or the call, or the section is not a usual one. */
 static __noinline int begin_unknown(const void *word, const struct elide_rule *rule,
 				    const void *site)
 {
@@ -105,7 +105,7 @@ static __noinline int begin_unknown(const void *word, const struct elide_rule *r
 	return q.known ? begin_known(t, q, word, rule, site) : begin(word, rule, site);
 }
 
-/* In a section; apart from elide_begin(), which then needs no more registers than a call may use. */
+/* In a section. Not inlined: so elide_begin() need not save registers. */
 static __noinline int begin_nested(struct elide_thread *t, const void *word,
 				   const struct elide_rule *rule, const void *site)
 {
@@ -142,7 +142,7 @@ static int try_lock(struct elide_thread *t, struct elide_row *row, const void *w
 	return 0;
 }
 
-/* A try in an elided section. A held lock does not abort it: the answer says so. */
+/* A try in an elided section. A held lock does not abort the section: HELD is returned. */
 static int try_inside(struct elide_thread *t, struct elide_call *call, const void *word,
 		      const struct elide_rule *rule, const void *site)
 {
@@ -157,7 +157,7 @@ static int try_inside(struct elide_thread *t, struct elide_call *call, const voi
 	return 0;
 }
 
-/* Every case; elide_try_begin() does what is usual. */
+/* Every case; elide_try_begin() does the usual ones. */
 static __noinline int try_begin(const void *word, const struct elide_rule *rule, const void *site)
 {
 	struct elide_thread *t = elide_self;
@@ -211,7 +211,7 @@ static __always_inline_fn int try_known(struct elide_thread *t, struct elide_fas
 	return try_otherwise(q.call, word, rule, site, outcome, status);
 }
 
-/* A lock or a call that the thread does not know, or a section that is not a usual one. */
+/* The thread does not know the lock or the call, or the section is not a usual one. */
 static __noinline int try_unknown(const void *word, const struct elide_rule *rule,
 				  const void *site)
 {
@@ -285,7 +285,7 @@ __export int elide_status(const char **why)
 	return elide_enabled;
 }
 
-/* Before the constructor of preload/, which may have to switch elision off. */
+/* Runs before the constructor of preload/, which may have to switch elision off. */
 __attribute__((constructor(65000))) static void start(void)
 {
 	/* It reads the whole environment. */
@@ -296,7 +296,7 @@ __attribute__((constructor(65000))) static void start(void)
 
 __attribute__((destructor)) static void stop(void)
 {
-	/* The program ends in a section, whose transaction this aborts: what follows stores elsewhere. */
+	/* The program ends in a section: abort its transaction, as elide_stop() stores outside of it. */
 	if (unlikely(elide_inside(elide_self)))
 		sys_gettid();
 	elide_stop();

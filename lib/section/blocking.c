@@ -21,7 +21,7 @@ static bool may_count(void)
 	return likely(elide_process.running && !(READ_ONCE(elide_enabled) && rtm_test()));
 }
 
-/* The call is counted, and waits. @noted: it counts as a waiter; a sampled one does anyway */
+/* The call is counted, and waits. @noted: it counts as a waiter; a sampled call always does */
 static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const void *object,
 			bool noted)
 {
@@ -32,7 +32,7 @@ static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const 
 	b->noted = noted || b->who.weight;
 	if (b->noted)
 		elide_waiters_add(object, 1);
-	/* Before a wait for a condition variable others wait for the mutex. */
+	/* Not for a condition variable: the thread still holds the mutex, for which others wait. */
 	if (unlikely(t->due.lock && b->row->kind != ELIDE_KIND_COND))
 		elide_due_count(t);
 	b->start = cycles_now();
@@ -48,13 +48,13 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 	b->waits = waits && b->row;
 	if (!b->row)
 		return;
-	/* Also a semaphore that has a unit left: who takes units is a peer of who waits for them. */
+	/* Also if the semaphore has a unit left: a thread that takes units is a peer of those that wait. */
 	elide_note_waited(elide_self, object);
 	if (b->waits)
 		wait_begins(b, elide_self, object, false);
 }
 
-/* Is what is known of the thread's last wait still so? */
+/* Does what was found out for the thread's last wait hold for this one? */
 static bool is_same(const struct elide_cond_call *k, const void *object, const void *mutex,
 		    const void *site)
 {
@@ -65,7 +65,7 @@ static bool is_same(const struct elide_cond_call *k, const void *object, const v
 	       (!k->locked_by || k->locked_by->lock == mutex);
 }
 
-/* The wait has not been the last one of the thread, whose block may be another afterwards. */
+/* Find out all about a wait that is unlike the thread's last one. elide_self may change. */
 static __noinline struct elide_cond_call *cond_call_make(const void *object, const void *mutex,
 							 const void *site)
 {
@@ -114,7 +114,7 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 	b->waits = true;
 	if (k->locked_by)
 		adapt_cond_wait(k->locked_by);
-	/* In an oversubscribed process all sleep at once anyway. */
+	/* In an oversubscribed process all threads sleep at once anyway. */
 	if (k->mutex_class != ELIDE_NONE && !elide_oversubscribed())
 		elide_cond_wait_seen(k->mutex_class);
 	elide_note_waited(t, object);
@@ -131,7 +131,7 @@ static void waits_no_more(struct elide_blocking *b)
 
 /*
  * @end: when the wait was over
- * @held: what others wait for now; NULL: nothing
+ * @held: the lock that the thread holds now, for which others may wait; NULL: none
  */
 static void end(struct elide_blocking *b, const void *object, uint64_t end, const void *held)
 {
@@ -149,7 +149,7 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end, cons
 			known = elide_waker_find(object, b->start, end, &waker);
 			elide_evidence_woken(row, known ? &waker : NULL, &b->who, cycles);
 		}
-		/* Last: a handler may leave the global-lock path before. */
+		/* Last: a handler may leave the global-lock path above by longjmp(). */
 		if (held)
 			elide_wait_over(elide_self, row, held, end, cycles);
 		else
@@ -188,13 +188,13 @@ static struct elide_row *reacquired_row(struct elide_cond_call *k, const void *o
 {
 	struct elide_row *row;
 
-	/* It may have been wiped since, or be of a wait in a signal handler. */
+	/* A fork may have wiped it, or a wait in a signal handler replaced it. */
 	if (!k || k->object != object || k->mutex != mutex || k->site != site)
 		return row_of(mutex, site, ELIDE_KIND_REACQUIRE);
 	if (likely(k->reacquired))
 		return k->reacquired;
 	row = row_of(mutex, site, ELIDE_KIND_REACQUIRE);
-	/* A call more is no reason to find out all again. */
+	/* The call that row_of() may have added changes nothing of the rest. */
 	k->nr_calls = elide_self->nr_calls;
 	return k->reacquired = row;
 }

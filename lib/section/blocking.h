@@ -2,10 +2,9 @@
 /*
  * blocking.h - calls that wait for another thread to signal, to post or to arrive.
  *
- * Nothing is held after them, and they are never elided: they are counted, timed and sampled. A
- * wrapper calls elide_blocking_begin(), the real function, and then elide_blocking_end() or
- * elide_blocking_failed(). A wait that is cancelled, or left by longjmp(), is not counted: nothing has
- * to be undone.
+ * They are never elided, but counted, timed and sampled. A wrapper calls elide_blocking_begin(), the
+ * real function, and then elide_blocking_end(), _failed(), _refused() or _reacquired(). A wait that is
+ * cancelled, or left by longjmp(), is not counted.
  */
 #ifndef ELIDE_BLOCKING_H
 #define ELIDE_BLOCKING_H
@@ -21,7 +20,7 @@
  * struct elide_blocking - a call that may wait.
  * @row:   its counters; NULL if it is not counted
  * @waits: the thread has to wait
- * @noted: it counts as a waiter, so that who ends the wait is noted
+ * @noted: it counts as a waiter, so that the call that ends the wait is noted
  * @object: what it waits for; NULL if it does not
  * @start: time-stamp counter before the wait
  * @before: cycles that the thread has waited there in calls just before, which timed out
@@ -38,7 +37,7 @@ struct elide_blocking {
 	struct elide_waits who;
 };
 
-/** elide_note_waited() - a thread waits there: if it wakes others there, too, they are its peers. */
+/** elide_note_waited() - a thread waits for @object: if it also wakes others there, they are its peers. */
 static inline void elide_note_waited(struct elide_thread *t, const void *object)
 {
 	for (int i = 0; i < ELIDE_NR_WAITED; i++)
@@ -57,8 +56,8 @@ static inline void elide_note_posted(struct elide_thread *t, const void *object)
 }
 
 /**
- * elide_has_posted() - has the thread posted that semaphore of late? If it waits for it, too, it uses it as a
- * lock: other threads wait until it posts it.
+ * elide_has_posted() - has the thread posted that semaphore lately? A thread that both posts a semaphore and
+ * waits for it uses it as a lock.
  */
 static inline bool elide_has_posted(const struct elide_thread *t, const void *object)
 {
@@ -82,13 +81,12 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 			  enum elide_kind kind, bool waits);
 
 /**
- * elide_blocking_begin_cond() - the same for a condition variable. The calling thread holds the mutex.
- * @mutex: that it releases; only its address is used
+ * elide_blocking_begin_cond() - elide_blocking_begin() for a condition variable.
+ * @mutex: its mutex, which the calling thread holds; only its address is used
+ * @noted: the thread counts as a waiter, as the condition variable does not tell whether a thread waits
  *
- * @noted: the thread counts as a waiter, as the caller cannot tell by the condition variable whether one waits
- *
- * Other parameters are those of elide_blocking_begin(). What was found out for the thread's last such
- * call is used again: while it finds it out, other threads wait for the mutex.
+ * Other parameters are those of elide_blocking_begin(). Other threads wait for the mutex meanwhile, so the
+ * call uses again what was found out for the thread's last such call.
  */
 void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, const void *mutex,
 			       const void *site, bool noted);
@@ -124,14 +122,14 @@ void elide_blocking_refused(struct elide_blocking *b);
  * @site: return address of the call
  *
  * The mutex was contended if a thread has released it to a waiter since the signal. Then the wait for
- * the condition variable ends with the signal, and that for the mutex begins there: when the thread
- * was scheduled in between is not known.
+ * the condition variable ends, and the wait for the mutex begins, with the signal: it is not known when
+ * the thread was scheduled in between.
  */
 void elide_blocking_reacquired(struct elide_blocking *b, const void *object, const void *mutex,
 			       const void *site);
 
 /**
- * elide_blocking_wakes_one() - a thread is about to signal, to post, or to arrive at a barrier, and one waits.
+ * elide_blocking_wakes_one() - a thread is about to signal, post or arrive at a barrier, and another waits.
  * @object: the condition variable, semaphore or barrier; only its address is used
  * @site: return address of the call
  *
@@ -150,10 +148,10 @@ static inline void elide_blocking_wakes_one(const void *object, const void *site
 }
 
 /**
- * elide_blocking_wakes() - the same where only the number of waiters tells whether one waits.
+ * elide_blocking_wakes() - elide_blocking_wakes_one() if a thread counts as a waiter: many programs signal
+ * at each release.
  *
- * Does nothing if no thread is noted: many programs signal at each release. In a transaction that number is not
- * read: it would be a part of it.
+ * A transaction does not read the number of waiters, as each change of it would abort the transaction.
  */
 static inline void elide_blocking_wakes(const void *object, const void *site)
 {

@@ -14,8 +14,8 @@
  *   if elide_inside(): elide_release() -> true: done
  *   else release the lock itself
  *
- * fast-path.h does the usual case of both in few instructions, inside the wrapper. This header is the
- * one that declares functions of three files, acquire.c, retry.c and release.c.
+ * fast-path.h does the usual case of both in few instructions, inside the wrapper. This header declares
+ * functions of three files: acquire.c, retry.c and release.c.
  */
 #ifndef ELIDE_ENGINE_H
 #define ELIDE_ENGINE_H
@@ -53,10 +53,10 @@ enum elide_outcome {
 
 /**
  * struct elide_until - how long a lock call waits for a lock that is held.
- * @clock, @time: until then
+ * @clock, @time: end of the wait
  *
- * elide_until_locked: until it has the lock; elide_until_now: not at all, as trylock. The addresses of
- * these two are what counts, not what they hold.
+ * elide_until_locked: until it has the lock; elide_until_now: not at all, as trylock. Only the addresses
+ * of these two are compared.
  */
 struct elide_until {
 	clockid_t clock;
@@ -69,7 +69,7 @@ extern const struct elide_until elide_until_locked, elide_until_now;
  * elide_may_wait() - may a call wait on its processor for a held lock, for as long as the policy says?
  * @until: how long the call waits
  *
- * A timed call may where the longest such wait ends well before its time. It then reads the clock.
+ * A timed call may if the longest such wait ends well before its time: this reads the clock.
  */
 bool elide_may_wait(const struct elide_until *until);
 
@@ -80,7 +80,7 @@ static inline bool elide_inside(const struct elide_thread *t)
 }
 
 /**
- * elide_may_try() - does the policy let this acquisition be tried?
+ * elide_may_try() - does the policy allow an attempt of this acquisition?
  * @t: the calling thread, outside transactions of ours; @t->arm is set
  * @call: what it knows of the call
  *
@@ -98,8 +98,8 @@ bool elide_may_try(struct elide_thread *t, struct elide_call *call);
  * @kind: enum elide_kind
  * @until: how long the call waits for a held lock
  *
- * Subscribes eagerly: the word is read as the first act in the transaction
- * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).
+ * Subscribes eagerly: the transaction first reads the word (Dice et al., "Pitfalls of lazy
+ * subscription", 2014, show why not later).
  * The caller has made sure that the lock is not in the held list and, outside
  * transactions, that it may be elided: elide_may_try().
  *
@@ -111,7 +111,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 
 /**
  * elide_try() - a lock call outside sections of ours, up to the point where the wrapper locks.
- * @call: what the thread knows of the call, else NULL: it is looked up, or made
+ * @call: what the thread knows of the call; NULL: look it up, or make it
  * @word: lock word
  * @rule: when it is free; NULL: a lock of this type is not elided
  * @site: return address of the lock call
@@ -119,8 +119,8 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
  * @until: how long the call waits for a held lock
  * @row: set to the counters of the call, which stay where they are whatever a signal handler does
  *
- * Return: as elide_acquire(), with ELIDE_NOTHING_DONE also for a call that passes through uncounted;
- * @row is not set then. elide_self may be another one than before the call.
+ * Return: as elide_acquire(), and ELIDE_NOTHING_DONE also for a call that passes through uncounted: @row
+ * is not set then. elide_self may change.
  */
 enum elide_outcome elide_try(struct elide_call *call, const void *word,
 			     const struct elide_rule *rule, const void *site,
@@ -128,11 +128,11 @@ enum elide_outcome elide_try(struct elide_call *call, const void *word,
 			     struct elide_row **row);
 
 /**
- * elide_may_fail() - may a trylock that has found the lock held return, with nothing counted?
+ * elide_may_fail() - may a trylock that has found the lock held return at once, uncounted?
  * @call: what the thread knows of the call, or NULL
  *
- * Return: false if the call is not known, or elide_fast_acquire() has counted it as the last before an
- * event: then the long way goes on with it.
+ * Return: false if the call is not known, or if elide_fast_acquire() has counted its countdown down to 0:
+ * then the long way has to go on.
  */
 static inline bool elide_may_fail(const struct elide_call *call)
 {
@@ -145,7 +145,7 @@ static inline bool elide_may_fail(const struct elide_call *call)
 }
 
 /**
- * elide_not_acquired() - a trylock has failed that was counted as a section.
+ * elide_not_acquired() - a trylock that was counted as a section has failed: take that back.
  * @call: its call, after elide_fast_acquire(), elide_acquire_retry() or elide_try()
  *
  * The policy compares arms by the number of sections.
@@ -178,9 +178,8 @@ enum elide_outcome elide_acquire_retry(struct elide_thread *t, struct elide_call
  * @t: the calling thread, inside a transaction of ours
  * @word: lock word
  *
- * Commits when it was the last one. Aborts if the word has changed since it
- * was subscribed to: then some hidden path took or released it inside this
- * transaction, and a commit would publish that.
+ * Commits if it was the last one. Aborts if the word has changed since the subscription: then this
+ * transaction has acquired or released the lock itself, unseen, and a commit would publish that.
  *
  * Return: false if the lock is not in the held list: release the lock itself.
  */
@@ -191,8 +190,8 @@ bool elide_release(struct elide_thread *t, const void *word);
  * @t: the calling thread, inside a transaction of ours
  * @lock: the lock; only its address is used
  *
- * Who releases a lock that was locked before the section began, as hand over hand, has to abort with
- * ELIDE_CODE_unelidable: other threads would see it free only after the commit.
+ * A section that releases a lock which was locked before it began, as hand-over-hand locking does, has to
+ * abort with ELIDE_CODE_unelidable: other threads would see the lock free only after the commit.
  */
 bool elide_locked_inside(const struct elide_thread *t, const void *lock);
 

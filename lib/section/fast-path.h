@@ -2,10 +2,9 @@
 /*
  * fast-path.h - the usual lock call in few instructions, for the wrappers.
  *
- * The thread knows the call, and is in no section of ours or in one of elided locks
- * alone; the lock is free, and elided or locked at once. An unlock call releases the
- * lock acquired last, or ends a section of one or two. Whatever is not so is left to
- * engine.h, which knows every case: nothing may be done here that is not done there too.
+ * The usual lock call: the thread knows the call, and is in no section of ours or in one of elided locks
+ * alone; the lock is free. The usual unlock call releases the lock acquired last, or ends a section of one
+ * or two. engine.h knows every case: nothing may be done here that is not done there too.
  *
  * Keeps the rule of transactions in state/thread.h.
  */
@@ -19,12 +18,12 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * struct elide_fast - a call that the thread knows.
- * @known: it does
- * @call: what the thread knows of the call; @row, @adapt and @arm are copies of what that has
+ * struct elide_fast - a call, or that the thread does not know it.
+ * @known: the thread knows the call
+ * @call: the call; @row, @adapt and @arm are copies of its members
  * @row: counters
  * @adapt: the thread's measurement of the class
- * @arm: where the code of the arm of the site is, ELIDE_ARM_CODE()
+ * @arm: address of the code of the site's arm, ELIDE_ARM_CODE()
  */
 struct elide_fast {
 	bool known;
@@ -35,8 +34,8 @@ struct elide_fast {
 };
 
 /*
- * The call is copied before it is compared. A signal handler may fork, which wipes the block in the
- * child: then either the call has no key, or the copy is whole.
+ * Copy the call before it is compared. A signal handler may fork, which wipes the block in the child:
+ * then either the call has no key, or the copy is whole.
  */
 static __always_inline_fn struct elide_fast fast_copy(struct elide_call *call)
 {
@@ -52,7 +51,7 @@ static __always_inline_fn struct elide_fast fast_copy(struct elide_call *call)
 }
 
 /**
- * elide_fast_known() - a call that the thread knows, once more: a handler may have forked meanwhile.
+ * elide_fast_known() - copy a call that was found, and compare it: a handler may have forked meanwhile.
  * @call: from struct elide_fast
  * @site, @kind: of it
  */
@@ -92,7 +91,7 @@ static __always_inline_fn struct elide_fast elide_fast(struct elide_thread *t, c
 	return q;
 }
 
-/* Locks of several classes come to the site, or another site has the place of its guess. */
+/* The guess by site and lock: the site has locks of several classes, or shares its place with another. */
 static __always_inline_fn struct elide_fast fast_second(struct elide_thread *t, const void *lock,
 							  const void *site, enum elide_kind kind)
 {
@@ -131,7 +130,6 @@ static __always_inline_fn struct elide_fast elide_fast_look(struct elide_thread 
 	return likely(call) ? elide_fast_known(call, site, kind) : q;
 }
 
-/* One more elided lock in the section: the one of number @nr. */
 static __always_inline_fn void push(struct elide_thread *t, uint32_t nr, const void *word,
 				    uint64_t value, uint32_t size)
 {
@@ -141,15 +139,15 @@ static __always_inline_fn void push(struct elide_thread *t, uint32_t nr, const v
 }
 
 /**
- * elide_fast_nested() - a lock call in an elided section, which elides that lock, too.
+ * elide_fast_nested() - elide a lock inside an elided section.
  * @t: elide_self_fast
  * @word: lock word
  * @rule: when it is free; best a constant, so that the compiler knows it
  * @site: return address of the call
  * @kind: enum elide_kind
  *
- * Return: false if the section has more than elided locks, or no room, or the call is not known, or the
- * lock is held, by others or by this thread. Nothing has been done then.
+ * Return: false, with nothing done, if the section has not only elided locks or no room for one more, if the
+ * call is not known, or if the lock is held, by another thread or by this one.
  */
 static __always_inline_fn bool elide_fast_nested(struct elide_thread *t, const void *word,
 						  struct elide_rule rule, const void *site,
@@ -167,7 +165,7 @@ static __always_inline_fn bool elide_fast_nested(struct elide_thread *t, const v
 		return false;
 	test_point(nested);
 	if (likely(open == ELIDE_OPEN_ONE)) {
-		/* The second lock, as most are: its places are known. */
+		/* The second lock, the most frequent case: its places are constants. */
 		push(t, 1, word, value, rule.size);
 		t->nested[0] = (uint64_t)call;
 		t->open = open + ELIDE_OPEN_NESTED;
@@ -195,12 +193,12 @@ static __always_inline_fn bool elide_fast_nested(struct elide_thread *t, const v
  * elide_fast_locks() - is the arm of a trylock one that locks?
  * @q: the call
  *
- * Then the trylock is a compare-and-swap at once, as in glibc. To read the word first moves its cache
+ * Then the trylock is a compare-and-swap at once, as in glibc. Reading the word first would move its cache
  * line twice: with two threads that poll a mutex a section took up to 1.8 times as long. The policy
  * counts the trylock only if it gets the lock.
  *
- * Return: the code of the arm, for elide_fast_locked(); 0 if the arm elides, or the thread reports to
- * the policy at this call.
+ * Return: the code of the arm, for elide_fast_locked(); 0 if the arm elides, or if the thread flushes at
+ * this call.
  */
 static __always_inline_fn uint8_t elide_fast_locks(struct elide_fast q)
 {
@@ -220,14 +218,14 @@ static __always_inline_fn void elide_fast_locked(struct elide_fast q, uint8_t co
 }
 
 /**
- * elide_fast_acquire() - do as the arm of the call says, and try to elide if it says so.
+ * elide_fast_acquire() - do as the arm of the call says.
  * @t: the calling thread
  * @q: the call
  * @word: lock word
  * @rule: when it is free; best a constant, so that the compiler knows it
  * @status: for ELIDE_FELL_BACK: that of the attempt, for elide_acquire_retry()
  *
- * Return: ELIDE_ELIDED; ELIDE_SKIPPED: lock, the call or its arm says so;
+ * Return: ELIDE_ELIDED; ELIDE_SKIPPED: lock;
  * ELIDE_FELL_BACK: go on with elide_acquire_retry(); ELIDE_NOTHING_DONE: go the long way.
  */
 static __always_inline_fn enum elide_outcome
@@ -236,9 +234,9 @@ elide_fast_acquire(struct elide_thread *t, struct elide_fast q, const void *word
 {
 	uint64_t value;
 
-	/* Whatever another thread makes of it meanwhile is an answer, too. */
+	/* Another thread may change the code between the loads: each value is valid. */
 	if (unlikely(*q.arm >= ELIDE_ARM_NOW)) {
-		barrier(); /* a comparison with memory each */
+		barrier(); /* so that each comparison has a memory operand */
 		if (likely(*q.arm == ELIDE_ARM_SHORT))
 			return ELIDE_SKIPPED;
 		barrier();
@@ -249,7 +247,7 @@ elide_fast_acquire(struct elide_thread *t, struct elide_fast q, const void *word
 	if (unlikely(!is_free(word, &rule, &value) || rtm_test()))
 		return ELIDE_NOTHING_DONE;
 	if (unlikely(!--q.adapt->countdown))
-		return ELIDE_NOTHING_DONE; /* which finds it at 0 */
+		return ELIDE_NOTHING_DONE; /* the long way finds it at 0 */
 	test_point(enter);
 	prepare(t, q.row, word, &rule);
 	test_point(prepared);
@@ -259,7 +257,7 @@ elide_fast_acquire(struct elide_thread *t, struct elide_fast q, const void *word
 	return ELIDE_ELIDED;
 }
 
-/* The lock's word must be as it was. @size: of it, 0: as at its acquisition */
+/* Abort if the lock's word has changed. @size: of the word, 0: as at its acquisition */
 static __always_inline_fn void compare_word(const struct elide_held *held, const void *word,
 					    uint32_t size)
 {
@@ -270,12 +268,12 @@ static __always_inline_fn void compare_word(const struct elide_held *held, const
 }
 
 /**
- * elide_fast_release() - end a section that is this one lock.
+ * elide_fast_release() - end a section of this one lock.
  * @t: elide_self_fast
  * @word: lock word
  * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
- * Return: false if it is not, or there is more to be done at its end.
+ * Return: false if it is another section, or one whose end needs more.
  */
 static __always_inline_fn bool elide_fast_release(struct elide_thread *t, const void *word,
 						   uint32_t size)
@@ -303,7 +301,7 @@ static __always_inline_fn void pop_nested(struct elide_thread *t, uint32_t i, co
 	t->open--;
 }
 
-/* Release the last lock of a section with one note of others: all are counted after the commit. */
+/* Release the last lock of a section with one note of nested locks. All are counted after the commit. */
 static __always_inline_fn void commit_pair(struct elide_thread *t, const void *word, uint32_t size)
 {
 	uint64_t note = t->nested[0];
@@ -327,10 +325,9 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
  * @word: lock word
  * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
- * If it is the last one, commits a section with one note of others; those with more are for
- * elide_release().
+ * Commits a section with one note of nested locks if this is its last lock.
  *
- * Return: false if nothing has been done.
+ * Return: false if nothing was done: elide_release() does it.
  */
 static __always_inline_fn bool elide_fast_release_nested(struct elide_thread *t, const void *word,
 							  uint32_t size)

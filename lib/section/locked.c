@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * locked.c - locks that are locked, not elided: hold time, and what else is watched of them.
+ * locked.c - locks that are locked, not elided: hold times, waits, and what is watched.
  *
  * Outside transactions only.
  */
 #include "../adapt/measure.h"
 #include "../check/order.h"
 #include "../evidence/abort.h"
-#include "../evidence/moments.h"
+#include "../evidence/spans.h"
 #include "../state/call.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "locked.h"
 #include "section.h"
 
-/* A dormant call is woken. */
 static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
 {
 	struct elide_call *call = elide_call_of_row(t, lock, row);
@@ -34,7 +33,7 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 	t->hold_start = cycles_now();
 }
 
-/* What stood in the way is over. */
+/* Take the short way again if no hold time and no wait is pending. */
 static void go_short(struct elide_thread *t)
 {
 	t->short_tid = elide_short_way() && !t->hold_lock && !t->due.lock ? t->tid : ELIDE_NO_TID;
@@ -54,7 +53,7 @@ __cold void elide_hold_end(struct elide_thread *t)
 	elide_time_add(&row->hold, row->hold_bins, cycles);
 	elide_hold_seen(row->class_index, cycles);
 	elide_hold_cancel(t);
-	elide_moment(t, row, ELIDE_MOMENT_HOLD, end, cycles);
+	elide_span(t, row, ELIDE_SPAN_HOLD, end, cycles);
 }
 
 __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
@@ -64,7 +63,7 @@ __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, co
 		elide_order_acquired(t, row, lock, wait);
 	if (elide_process.mode != ELIDE_RUN_ELIDE)
 		return;
-	/* Of a custom lock it is not known when it is released. */
+	/* The release of a custom lock is not seen. */
 	if ((!elide_process.tell_section && !t->loads) || t->in_locked ||
 	    row->kind == ELIDE_KIND_CUSTOM)
 		return;
@@ -90,7 +89,7 @@ __cold void elide_locked_end(struct elide_thread *t, const void *lock)
 
 void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void *lock, bool wait)
 {
-	/* It is counted already. */
+	/* The counters include this acquisition. */
 	if (unlikely(!((row->not_attempted + row->fallback - 1) & elide_hold_mask)))
 		elide_hold_begin(t, row, lock);
 	if (elide_process.watch_locked)
@@ -111,10 +110,10 @@ void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned lo
 		      uint64_t cycles)
 {
 	if (likely(elide_kind_is_lock(row->kind)))
-		elide_moment(t, row, ELIDE_MOMENT_WAIT, end, cycles);
+		elide_span(t, row, ELIDE_SPAN_WAIT, end, cycles);
 	else if (row->kind == ELIDE_KIND_SEM)
 		elide_hold_seen(row->class_index, cycles);
-	/* Last: a handler may leave the global-lock path of the others. */
+	/* Last: a handler may leave the global-lock path above by longjmp(). */
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, row->wait_bins, cycles);
 }
@@ -126,7 +125,7 @@ void elide_due_counted(struct elide_thread *t)
 	t->due.lock = NULL;
 	barrier();
 	go_short(t);
-	/* Or a handler has forked, and this is the child. */
+	/* There is no row if a handler has forked, and this is the child. */
 	if (likely(row))
 		elide_wait_count(t, row, t->due.end, t->due.cycles);
 }
@@ -141,7 +140,7 @@ uint32_t elide_awake_unit(const struct elide_row *row)
 
 int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
-	/* It is counted already. */
+	/* The counter includes this acquisition. */
 	if (unlikely(!((row->not_attempted - 1) & elide_hold_mask)))
 		elide_hold_begin(t, row, lock);
 	if (elide_process.watch_locked)

@@ -80,8 +80,8 @@ void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned lo
  * @end: time-stamp counter
  * @cycles: length of the wait
  *
- * Others wait for the lock now: the wait is counted after its release, where an unlock call takes the short
- * way otherwise.
+ * Others wait for the lock now. So if unlock calls of the thread take the short way, this one leaves it and
+ * counts the wait after the release.
  */
 static inline void elide_wait_over(struct elide_thread *t, struct elide_row *row, const void *lock,
 				   unsigned long long end, uint64_t cycles)
@@ -98,17 +98,17 @@ static inline void elide_wait_over(struct elide_thread *t, struct elide_row *row
 	t->short_tid = ELIDE_NO_TID;
 }
 
-/** elide_due_counted() - use elide_due_count(). */
+/** elide_due_counted() - the part of elide_due_count() that is not inlined. */
 void elide_due_counted(struct elide_thread *t);
 
-/** elide_due_count() - count the wait that is due, if one is. Its lock is released, or others wait anyway. */
+/** elide_due_count() - count the wait that is due, if any: after its lock's release, or before a wait. */
 static inline void elide_due_count(struct elide_thread *t)
 {
 	if (unlikely(t->due.lock))
 		elide_due_counted(t);
 }
 
-/** elide_due_released() - the same if it was for @lock, which is released. */
+/** elide_due_released() - elide_due_count() if that wait was for @lock, which is released. */
 static inline void elide_due_released(struct elide_thread *t, const void *lock)
 {
 	if (unlikely(t->due.lock == lock))
@@ -121,7 +121,7 @@ static inline bool elide_any_due(const struct elide_thread *t, const void *lock)
 	return t->due.lock && t->hold_lock != lock;
 }
 
-/** elide_is_due() - the same, and the wait was for @lock, which this thread holds then. */
+/** elide_is_due() - elide_any_due(), and the wait was for @lock, which this thread holds. */
 static inline bool elide_is_due(const struct elide_thread *t, const void *lock)
 {
 	return t->due.lock == lock && t->hold_lock != lock;
@@ -185,7 +185,7 @@ uint32_t elide_awake_unit(const struct elide_row *row);
 /**
  * elide_hold_due() - is the next acquisition one whose hold time is measured?
  *
- * Called before the acquisition is counted. Goes by the row's own count: the first is measured.
+ * Called before the acquisition is counted. The first acquisition of a row is measured.
  */
 static inline bool elide_hold_due(const struct elide_row *row)
 {

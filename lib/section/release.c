@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * release.c - the end of an elided section: release, commit, and what was left for after it.
+ * release.c - the end of an elided section: release, commit, and what was deferred until after it.
  *
  * Up to the commit it keeps the rule of transactions in state/thread.h.
  */
@@ -50,7 +50,7 @@ static void find_row(struct elide_pending *d)
 	d->row = call ? elide_call_row(call) : NULL;
 }
 
-/* What a nested call left to be done. */
+/* Do what a nested call has deferred. */
 static void catch_up(struct elide_thread *t, struct elide_pending *d)
 {
 	const struct elide_call *call;
@@ -89,7 +89,7 @@ static void catch_up(struct elide_thread *t, struct elide_pending *d)
 	}
 }
 
-/* In which order the section took its locks. */
+/* Record in which order the section acquired its locks. */
 static void catch_up_order(struct elide_thread *t, struct elide_pending *d)
 {
 	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_LOCKED;
@@ -99,7 +99,7 @@ static void catch_up_order(struct elide_thread *t, struct elide_pending *d)
 		elide_order_acquired(t, d->row, d->lock, wait);
 }
 
-/* HPCA'14's policy learns from each acquisition, if the call is still known. */
+/* HPCA'14's policy learns from the acquisition, if its call is still known. */
 static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 				     const struct elide_row *row)
 {
@@ -122,19 +122,19 @@ static __always_inline_fn void commit(struct elide_thread *t)
 	rtm_end();
 	test_point(committed);
 	counter_add(row->commits, 1);
-	/* Back in the locked section that it was inside of, if there is one. */
+	/* The thread is back in the locked section around it. */
 	if (unlikely(t->in_locked))
 		section_locked(t);
 }
 
-/* The section is the outermost lock and elided ones inside, whose calls are known. */
+/* Commit a section of the outermost lock and elided ones inside, whose calls are known. */
 static void commit_nested(struct elide_thread *t)
 {
 	struct adapt_thread *adapts[ELIDE_MAX_NESTED];
 	struct elide_row *rows[ELIDE_MAX_NESTED];
 	uint32_t locks[ELIDE_MAX_NESTED], nr = t->nr_nested;
 
-	/* Before the commit: a signal handler may have sections of its own as soon as it is over. */
+	/* Before the commit: after it a signal handler may have sections of its own. */
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct elide_call *call = ELIDE_NESTED_CALL(t->nested[i]);
 
@@ -148,9 +148,8 @@ static void commit_nested(struct elide_thread *t)
 }
 
 /*
- * Before the commit: a signal handler may have sections of its own as soon as it is over. The list is
- * too long for the stack, so it stays where it is, and sections of a handler that need it abort
- * (pending_add() in acquire.c) until the end of catch_up_all().
+ * Before the commit. The list is too long for a copy on the stack, so it stays where it is, and sections
+ * of a signal handler that need it abort (pending_add() in acquire.c) until the end of catch_up_all().
  */
 static __always_inline_fn uint32_t keep_pending(struct elide_thread *t)
 {
@@ -158,7 +157,7 @@ static __always_inline_fn uint32_t keep_pending(struct elide_thread *t)
 	return t->nr_pending;
 }
 
-/* The calls in the list, @nr of them. @last: the lock released last, if the order of locks is watched */
+/* All @nr calls in the list. @last: the lock released last, if the order of locks is watched */
 static void catch_up_all(struct elide_thread *t, uint32_t nr, const void *last)
 {
 	bool judged = elide_process.config.keeps_window;
@@ -181,7 +180,7 @@ static void catch_up_all(struct elide_thread *t, uint32_t nr, const void *last)
 	t->catches_up = false;
 }
 
-/* Calls in the section have left more to be done than to count their rows. */
+/* Commit a section whose calls have deferred more than to count their rows. */
 static __noinline void commit_pending(struct elide_thread *t)
 {
 	uint32_t nr = keep_pending(t);
@@ -190,7 +189,7 @@ static __noinline void commit_pending(struct elide_thread *t)
 	catch_up_all(t, nr, NULL);
 }
 
-/* The same where the order of locks is watched. @last: the lock released last. */
+/* Commit a section where the order of locks is watched. @last: the lock released last */
 static __cold void commit_ordered(struct elide_thread *t, const void *last)
 {
 	uint32_t nr = keep_pending(t);
@@ -218,9 +217,8 @@ bool elide_release(struct elide_thread *t, const void *word)
 		return true;
 	}
 	/*
-	 * Usually the last one; otherwise keep the order of the others. The
-	 * barrier keeps the compiler from calling memmove(): binding that lazily
-	 * would abort every time, and so never be done with.
+	 * Usually the last one; otherwise keep the order of the others. The barrier keeps the compiler
+	 * from calling memmove(), whose lazy binding would abort every attempt, and so never be complete.
 	 */
 	for (; h < last; h++) {
 		*h = h[1];

@@ -2,10 +2,9 @@
 /*
  * retry.c - the usual abort: a conflict, after which the lock is free and there is budget left.
  *
- * Each instruction before the next attempt is time in which others begin, and meet this one again.
- * Here it begins after about 40 instructions, and pauses as policy_abort() would say. Whatever is
- * not so is left to acquire.c, which knows every case: nothing may be done here that is not done
- * there too.
+ * The later the next attempt begins, the more sections of other threads have begun that conflict with it.
+ * Here it begins after about 40 instructions, or the pause that policy_abort() would order. acquire.c
+ * knows every case: nothing may be done here that is not done there too.
  *
  * Keeps the rule of transactions in state/thread.h.
  */
@@ -15,7 +14,7 @@
 #include "engine.h"
 #include "section.h"
 
-/* A conflict, and nothing that policy_cause() would make something else of. */
+/* Would policy_cause() say that it is a conflict? */
 static __always_inline_fn bool is_conflict(unsigned int status)
 {
 	return (status & (RTM_EXPLICIT | RTM_CAPACITY | RTM_CONFLICT)) == RTM_CONFLICT;
@@ -28,8 +27,8 @@ static __always_inline_fn bool is_at_once(uint8_t code)
 }
 
 /*
- * May the next attempt begin? Not in a row of acquisitions that cannot be elided, not where the
- * watch is due, and not while a locked section is watched.
+ * May the next attempt begin? Only after a conflict, if the lock is free; not if watch() is due, and not
+ * inside a locked section that is watched.
  */
 static __always_inline_fn bool may_begin(const struct elide_thread *t,
 					 const struct elide_call *call, const void *word,
@@ -42,7 +41,7 @@ static __always_inline_fn bool may_begin(const struct elide_thread *t,
 		      is_free(word, rule, &value));
 }
 
-/* The pause after all conflicts of the acquisition but the first. */
+/* The pause after each conflict of the acquisition but the first. */
 static __always_inline_fn void pause_after(struct elide_thread *t,
 					   const struct policy_budget *budget,
 					   unsigned int conflicts)
@@ -66,7 +65,7 @@ enum elide_outcome elide_acquire_retry(struct elide_thread *t, struct elide_call
 	const struct policy_budget *budget;
 	unsigned int conflicts = 0;
 
-	/* Without a row or a measurement: a handler has forked, and this is the child. */
+	/* There is no row or no measurement if a handler has forked, and this is the child. */
 	if (unlikely(!is_at_once(code) || !row || !adapt))
 		return elide_retry(t, call, word, rule, until, status, 0);
 	budget = &elide_process.config.arms[ELIDE_ARM_OF(code)];

@@ -31,17 +31,17 @@ static __always_inline_fn bool is_free(const void *word, const struct elide_rule
 static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row *row,
 				       const void *word, const struct elide_rule *rule)
 {
-	/* The first, as the end of any section clears it: a handler's that comes from here on. */
+	/* First: the end of a handler's section clears it, which tells subscribe() to prepare again. */
 	WRITE_ONCE(t->outer, row);
 	barrier();
-	/* One by one: the compiler would clear the structure first. */
+	/* One by one, or the compiler would clear the structure first. */
 	t->held[0].word = word;
 	t->held[0].shape = rule->size;
 }
 
 /*
- * The transaction has just begun: the lock is in it from its first act on, and its call alone.
- * @prepared: it was, unless a signal handler has had a section of its own since, or has forked
+ * The transaction has just begun: read the lock's word first.
+ * @prepared: prepare() was called; a signal handler that had a section of its own, or forked, has undone it
  */
 static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_row *row,
 					 const void *word, const struct elide_rule *rule,
@@ -56,24 +56,24 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 	if (unlikely(!prepared || !t->outer))
 		prepare(t, row, word, rule);
 	t->held[0].value = value;
-	/* All of it was 0, but for what is watched. */
+	/* It was 0, or has the bit of a watched section. */
 	t->open |= ELIDE_OPEN_ONE;
 	test_point(held);
 }
 
 /*
- * Attempts of a thread in a row, with no commit in the whole process, after which RTM is switched off.
- * Chosen: where sections can commit, far fewer abort in a row.
+ * Aborts of a thread, with no commit in the whole process meanwhile, after which RTM is switched off.
+ * Chosen: where sections can commit, one commits far earlier.
  */
 #define WATCH_ATTEMPTS 10000
 
-/* Does the watch look now, after one abort more? */
+/* Does watch() run at the next abort? */
 static __always_inline_fn bool watch_is_due(const struct elide_thread *t)
 {
 	return t->streak >= WATCH_ATTEMPTS - 1;
 }
 
-/* The thread is in the locked section that is told of: outside transactions. */
+/* The thread is in a locked section that is watched. Outside transactions. */
 static inline void section_locked(struct elide_thread *t)
 {
 	t->held[0].word = t->locked;
@@ -81,8 +81,8 @@ static inline void section_locked(struct elide_thread *t)
 }
 
 /*
- * Locks inside an elided section, elided with it. They count as completed sections, as they
- * would if they were locked: the policy compares the numbers of these.
+ * Count locks that were elided inside a section. They count as completed sections, as they would if they
+ * were locked: the policy compares these numbers.
  */
 static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_thread *adapt,
 					    uint32_t nr)
@@ -92,8 +92,8 @@ static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_
 }
 
 /*
- * Is the lock that is being elided one more by the call that was noted last, as in a loop over many or
- * hand over hand? Then one note is for both. False: it needs its own.
+ * Does the call that was noted last elide one more lock, as in a loop or hand over hand? Then one note is
+ * for both. False: the lock needs a note of its own.
  */
 static __always_inline_fn bool note_repeated(struct elide_thread *t, uint32_t nr_nested,
 					  const struct elide_call *call)
@@ -121,7 +121,7 @@ enum elide_outcome elide_retry(struct elide_thread *t, struct elide_call *call,
 				   const struct elide_until *until, unsigned int status,
 				   unsigned int conflicts);
 
-/** elide_policy_changed() - HPCA'14's policy has changed its mind about a lock. @call: that showed it */
+/** elide_policy_changed() - record that HPCA'14's policy has paused or resumed a lock, by @call. */
 void elide_policy_changed(const struct elide_call *call, const void *lock);
 
 #pragma GCC visibility pop

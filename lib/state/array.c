@@ -7,12 +7,12 @@
 #include "array.h"
 #include "symbol.h"
 
-/* Data of all objects that is kept in mind, at most: 224 KiB if there is so much. */
+/* Data of all objects that are kept, at most: 160 KiB of table. */
 #define MAX_ARRAYS 4096
 
 /*
- * Bytes of a lock, at least: a spin lock is a word, semaphores and barriers have 32 bytes, and of
- * the others glibc's mutex is the smallest.
+ * Least bytes of a lock: a spinlock is a word, semaphores and barriers have 32 bytes, and glibc's mutex is
+ * the smallest of the others.
  */
 #define WORD_SIZE  4
 #define SEM_SIZE   32
@@ -65,7 +65,7 @@ struct elide_array *elide_array_find(const struct elide_module *m, uint64_t addr
 	return NULL;
 }
 
-/* Euclid. */
+/* Euclid's algorithm. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {

@@ -2,10 +2,9 @@
 /*
  * array.h - which data of an object may be arrays of locks.
  *
- * A thousand locks of one array are one class. Where data begins and ends only
- * the object's file tells: its symbols are read once, when the first lock in
- * its data is registered. What is too small for ELIDE_ARRAY_LOCKS locks is
- * left out, and so is what does not fit the table: such locks are a class each.
+ * All locks of an array are one class. Only the object's file tells where data begins and ends: its symbols
+ * are read once, when the first lock in its data is registered. Data that is too small for
+ * ELIDE_ARRAY_LOCKS locks, or for which the table has no room, is left out: locks there are a class each.
  *
  * Only under the engine's lock. Must never allocate.
  */
@@ -19,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Fewer locks are a class each: they may be members of a structure. */
+/* Fewer locks may be members of a structure: they are a class each. */
 #define ELIDE_ARRAY_LOCKS 16
 
 /**
@@ -27,7 +26,7 @@
  * @start, @size: of the symbol
  * @module: object it lies in
  * @first:  address of the first lock registered in it; 0 none yet
- * @class_index, @kind, @shared: of that one
+ * @class_index, @kind, @shared: of that lock
  */
 struct elide_array {
 	uint64_t start;
@@ -45,7 +44,7 @@ int elide_array_start(void);
 /**
  * elide_array_read() - read the symbols of an object.
  *
- * Return: whether it names all its data: it has not been stripped.
+ * Return: whether it names all its data, as it has not been stripped.
  */
 bool elide_array_read(const struct elide_module *m);
 
@@ -53,12 +52,12 @@ bool elide_array_read(const struct elide_module *m);
 struct elide_array *elide_array_find(const struct elide_module *m, uint64_t address);
 
 /**
- * elide_array_has() - is a lock an element of the array that the first one is of?
- * @a: has a first lock
- * @address, @kind, @shared: of this one
+ * elide_array_has() - is a lock an element of an array that has a first lock?
+ * @a: the array
+ * @address, @kind, @shared: of the lock
  *
- * The distance of two elements is a number of elements, and so is the size. Members of a
- * structure can be told from that, but for unlikely sizes.
+ * The distance of two elements is a multiple of their size, and so is the size of the array. Members of a
+ * structure rarely pass for that.
  */
 bool elide_array_has(const struct elide_array *a, uint64_t address, enum elide_kind kind,
 		     bool shared);

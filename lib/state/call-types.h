@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * call-types.h - a call that a thread knows, and its measurement: call.h finds it.
+ * call-types.h - a call that a thread knows, and its measurement. call.h finds calls.
  */
 #ifndef ELIDE_CALL_TYPES_H
 #define ELIDE_CALL_TYPES_H
@@ -21,32 +21,32 @@
  * @key:      elide_call_key() of its site and kind; 0: it is not found
  * @mark:     elide_word() of no lock with the tag of its locks: elide_call_tag()
  * @row:      counters of the call, in the data file; NULL for one that is not used
- * @arm:      where the code of the arm of the site is, in that state, if @way is ELIDE_WAY_ELIDE;
- *            else that of @way: ELIDE_ARM_CODE()
- * @adapt:    the thread's measurement in that state
- * @lock:     the lock that it has locked last, or is about to lock
+ * @arm:      address of the code, ELIDE_ARM_CODE(), of the site's arm if @way is ELIDE_WAY_ELIDE; else of
+ *            the code of @way
+ * @adapt:    the thread's measurement of the class, or of the lock with a state of its own
+ * @lock:     the lock that the call has locked last, or is about to lock
  * @way:      enum elide_way
  * @site:     number of the site in the class, below LEARN_SITES
- * @elided:   the policy decides about the call; 0: its locks are never elided
+ * @elided:   the policy decides about the call; 0: it is never elided
  * @credit:   grows by one with each commit, to ELIDE_CREDIT_MAX, and shrinks by one with each
  *            acquisition that fell back because the section cannot be elided
  * @streak:   such acquisitions in a row
  * @probing:  the next acquisition that ends is a probe
- * @retry_skip: next aborts without a cause after which no further attempt is made
- * @retry_failures: grows by two with each further attempt that aborted, shrinks by one with each
- *            that is made; adapt/giveup.c
+ * @retry_skip: number of next aborts without a cause after which no further attempt is made
+ * @retry_failures: grows by two with each further attempt that aborts, shrinks by one with each that is
+ *            made; adapt/giveup.c
  * @waits:    locked sections since @seen that have waited for a condition variable
- * @adapt_nr: index in adapt_classes of that state; 0: the call is not measured
+ * @adapt_nr: index in adapt_classes; 0: the call is not measured
  * @commits:  low 32 bits of the commits of @row at the last acquisition of @streak, or when
  *            @probing began if that was later
  * @others:   low 32 bits of its commits and its acquisitions that were not attempted, at the last
  *            acquisition of @streak
- * @contended: low 32 bits of the acquisitions of @row that found the lock held, at the last report
+ * @contended: low 32 bits of the acquisitions of @row that found the lock held, at the last flush
  * @failed:   low 32 bits of the address, in units of 4 bytes, of the lock of @streak; 0 if there
  *            were several
  * @seen:     low 32 bits of the locked acquisitions of @row when a probe was last due
  *
- * An acquisition needs the first line alone.
+ * An acquisition needs only the first cache line.
  */
 struct elide_call {
 	uint64_t key;
@@ -73,14 +73,14 @@ _Static_assert(offsetof(struct elide_call, commits) == CACHE_LINE, "one line for
 
 /**
  * struct adapt_thread - a thread's measurement of the locks that share a struct adapt_class.
- * @start:     time of the last report, ns; 0 before the first
+ * @start:     time of the last flush, ns; 0 before the first
  * @goal:      sections that the thread will have completed when @countdown is 0; one more with each
  *             lock that is elided inside a section
- * @due:       sections that it will have completed when it reports next
- * @countdown: sections until the next event: the next attempt is timed, or the thread reports
- * @nr:        sections between the last report and the next
+ * @due:       sections that it will have completed at its next flush
+ * @countdown: sections until the next event: an attempt is timed, or the thread flushes
+ * @nr:        sections between the last flush and the next
  * @adapt_nr:  index in adapt_classes; 0 for an unused entry
- * @trial:     number of the trial of the last report
+ * @trial:     number of the trial of the last flush
  * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
  */
 struct adapt_thread {
@@ -94,7 +94,7 @@ struct adapt_thread {
 	uint64_t aborts;
 };
 
-/* What a thread knows of a call that a fork has wiped from its block in the middle of it. */
+/* Stands for a call that a fork has wiped from the thread's block in the middle of it. */
 extern struct elide_call elide_no_call;
 
 /* Counts of calls whose row a fork has wiped. */
@@ -103,8 +103,8 @@ extern struct elide_row elide_no_row;
 /**
  * elide_call_row() - the counters of a call.
  *
- * A signal handler may fork in the middle of a lock call; in the child the
- * entry is wiped, and the call still has to end.
+ * A signal handler may fork in the middle of a lock call: in the child the row is wiped, and the call still
+ * has to end.
  */
 static inline struct elide_row *elide_call_row(const struct elide_call *call)
 {

@@ -18,7 +18,7 @@ struct elide_call elide_no_call = {
 	.row = &elide_no_row,
 };
 
-/* Calls that are searched one by one; further ones are in a hash. Most threads have no more. */
+/* Calls that are searched one by one; with more, all further ones are in a hash. Most threads have fewer. */
 #define FEW_CALLS 12
 
 static bool is_call(const struct elide_call *call, uint64_t key, uint32_t tag)
@@ -26,7 +26,7 @@ static bool is_call(const struct elide_call *call, uint64_t key, uint32_t tag)
 	return call->key == key && call->mark == elide_word(NULL, tag);
 }
 
-/* A right guess, or NULL. */
+/* The guessed call, if the guess is right; NULL. */
 static __always_inline_fn struct elide_call *guessed(struct elide_thread *t, uint64_t key,
 						      uint32_t tag)
 {
@@ -34,14 +34,14 @@ static __always_inline_fn struct elide_call *guessed(struct elide_thread *t, uin
 
 	if (is_call(call, key, tag))
 		return call;
-	/* A page of the block that most threads do not touch. */
+	/* Most threads do not touch the page of the other guesses. */
 	if (t->nr_calls <= FEW_CALLS)
 		return NULL;
 	call = elide_guess_call(t, READ_ONCE(*elide_tag_guess(t, tag, key)));
 	return is_call(call, key, tag) ? call : NULL;
 }
 
-/* The tag of a lock; of one for which there is no room that of all such locks. */
+/* The tag of a lock; if there was no room for it, the tag of all such locks. */
 static uint32_t tag_of(const void *lock, enum elide_kind kind)
 {
 	uint32_t tag = elide_registry_find(lock);
@@ -50,12 +50,12 @@ static uint32_t tag_of(const void *lock, enum elide_kind kind)
 								      tag;
 }
 
-/* Of the calls that find no room for their lock one in 16 is counted, as 16. Chosen here. */
+/* One in 16 of the calls that find no room for their lock is counted, as 16. Chosen here. */
 #define REFUSED_SAMPLE 16
 
 /*
- * tag_of() outside of transactions: one call in REFUSED_SAMPLE lets it be found out again whether
- * there is room.
+ * tag_of() outside of transactions. Counts one call in REFUSED_SAMPLE, so that room is looked for again
+ * some time.
  */
 static uint32_t tag_looked_up(struct elide_thread *t, const void *lock, enum elide_kind kind)
 {
@@ -69,8 +69,7 @@ static uint32_t tag_looked_up(struct elide_thread *t, const void *lock, enum eli
 }
 
 /*
- * The tag of a lock that was not registered: it is registered here if there is room and its class
- * is known.
+ * Register a lock if there is room and its class is known. Return: its tag.
  */
 static uint32_t register_known(const void *lock, const void *site, enum elide_kind kind)
 {
@@ -106,7 +105,7 @@ struct elide_call *elide_call_known(struct elide_thread *t, uint32_t tag, uint64
 			return &t->calls[nr];
 	if (nr_calls <= FEW_CALLS)
 		return NULL;
-	/* A quarter of the hash is empty, or a search for what is not there would not end. */
+	/* A quarter of the hash is empty, so every search ends. */
 	for (; (nr = t->hash[hash % ELIDE_NR_HASH]); hash++) {
 		call = elide_call_at(t, nr);
 		if (has(call, tag, recorded, kind))
@@ -117,7 +116,7 @@ struct elide_call *elide_call_known(struct elide_thread *t, uint32_t tag, uint64
 	return NULL;
 }
 
-/* Is it the call with that key, and is the lock's word found at once? */
+/* Has the call that key, and the lock's word, found at once, its tag? */
 static __always_inline_fn bool is_guess(const struct elide_call *call, uint64_t key, const void *lock)
 {
 	return call->key == key && elide_registry_is(lock, call->mark);
@@ -176,7 +175,7 @@ void elide_call_publish(struct elide_thread *t, struct elide_call *call)
 			hash++;
 		t->hash[hash % ELIDE_NR_HASH] = nr;
 	}
-	/* Others look at the calls of a thread in global-lock paths of their own. */
+	/* Release: other threads read the calls of this one in their global-lock paths. */
 	__atomic_store_n(&t->nr_calls, nr, __ATOMIC_RELEASE);
 }
 
@@ -233,7 +232,7 @@ struct elide_call *elide_call_look(struct elide_thread *t, const void *lock, con
 	call = elide_call_known(t, tag, recorded, kind);
 	if (!call)
 		return NULL;
-	/* It was taken from the call when an object was unloaded. */
+	/* The call lost its key when an object was unloaded. */
 	WRITE_ONCE(call->key, key);
 	elide_call_guess(t, call, lock);
 	return call;

@@ -11,14 +11,13 @@
 #include "modules.h"
 
 /*
- * A class in memory. The copy in the data file shares its first member, whose counts any
- * thread may write at any time. So what elided sections read is not in here, but in
- * classes.shared.
+ * A class in memory. Any thread may write the counts in @info at any time, so what elided sections read is
+ * not in here, but in classes.shared.
  */
 struct class {
 	struct elide_class info;
 	const void *site; /* that registered its first lock, as it is recorded */
-	struct elide_class *saved; /* in the data file, or NULL if it is full */
+	struct elide_class *saved; /* copy in the data file, or NULL if that is full */
 };
 
 static struct {
@@ -30,7 +29,7 @@ static struct {
 	struct elide_chunk *chunk;
 } classes;
 
-/* By number of the module: whether its symbols were read, and name its data. */
+/* By number of the module: were its symbols read, and do they name all data? */
 static enum { UNREAD, STRIPPED, NAMED } symbols[ELIDE_MAX_MODULES];
 
 /* Size of a page: objects' data is mapped by whole pages. */
@@ -38,8 +37,8 @@ static enum { UNREAD, STRIPPED, NAMED } symbols[ELIDE_MAX_MODULES];
 
 /*
  * The class of the locks in one page that one call registers.
- * @page: number of the page, in which no object's data lies
- * @site: return address of the call; NULL if nothing is known
+ * @page: number of the page, which no object has
+ * @site: return address of the call; NULL: the structure is not valid
  * @how: how_of() the call
  * @index: index of the class
  * @changes: times that the structure was written; shows that a signal handler did so meanwhile
@@ -66,7 +65,7 @@ static uint64_t class_hash(uint64_t key)
 
 int elide_class_start(uint32_t max_classes)
 {
-	/* Those of locks for which there is no room always have room. */
+	/* With the classes of locks for which there is no room. */
 	const uint32_t nr = max_classes + ELIDE_NR_KINDS;
 
 	classes.max_classes = max_classes;
@@ -119,8 +118,8 @@ static void class_save(struct class *c)
 }
 
 /*
- * The bucket of a class: its own or, where it has none yet, an empty one. Lock-free: acquire
- * pairs with the release in class_make(), after which the class is whole.
+ * The bucket of a class, or an empty one if it has none yet. Lock-free: acquire pairs with the release in
+ * class_find(), before which the class is whole.
  */
 static uint32_t *class_bucket(const struct elide_class *wanted, bool shared)
 {
@@ -180,7 +179,7 @@ static struct elide_array *array_of(const struct elide_module *m, const void *lo
 	return elide_array_find(m, (uintptr_t)lock);
 }
 
-/* A second lock was found in the data: it is an array, and the class is that of all its locks. */
+/* A second lock was found in the data: it is an array, and all its locks have one class. */
 static void become_array(const struct elide_array *a)
 {
 	struct class *c = &classes.all[a->class_index];
@@ -194,7 +193,7 @@ static void become_array(const struct elide_array *a)
 	}
 }
 
-/* Are ELIDE_ARRAY_LOCKS static locks without names known that were first locked at @site? */
+/* Are ELIDE_ARRAY_LOCKS nameless static locks known that were first locked at @site? */
 static bool is_crowd(const struct elide_module *m, const void *site, uint32_t kind)
 {
 	uint32_t nr = 0;
@@ -212,10 +211,9 @@ static bool is_crowd(const struct elide_module *m, const void *site, uint32_t ki
 }
 
 /*
- * A lock in an object's data has a name of its own, however it was initialised. In an
- * array all locks have one name, and a class. In an object without symbols arrays are not
- * known: there the first ELIDE_ARRAY_LOCKS locks that are met at a call are a class each, and
- * further ones are of the call's.
+ * A lock in an object's data has a name and class of its own, however it was initialised. All locks of an
+ * array have one name and class. In an object without symbols arrays are not known: there the first
+ * ELIDE_ARRAY_LOCKS locks that a call meets are a class each, and further ones have the class of the call.
  */
 static uint32_t static_class(const struct elide_module *m, const void *lock,
 			     struct elide_class *wanted, bool shared)
@@ -270,7 +268,7 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 		       ELIDE_NONE;
 }
 
-/* Would static_class() find no room? Where it is not known, it is not so. */
+/* Would static_class() find no room for sure? */
 static bool static_class_refused(const struct elide_module *m, const void *lock, uint32_t kind,
 				 bool shared)
 {
@@ -312,7 +310,7 @@ static struct last_class key_of(const void *lock, enum elide_kind kind, const vo
 	};
 }
 
-/* So a call that initialises thousands of locks in a row searches the objects once for a page. */
+/* Saves a call that initialises thousands of locks in a row the search of the objects, but for one a page. */
 static __always_inline_fn bool is_last(const struct last_class *l, const void *lock,
 				       enum elide_kind kind, const void *site, bool initialised,
 				       bool shared)
@@ -322,8 +320,8 @@ static __always_inline_fn bool is_last(const struct last_class *l, const void *l
 }
 
 /*
- * The class of @index has the locks of @key. A signal handler may leave this function by a jump, or
- * call it: @site is set only if all other fields were written by one caller.
+ * The locks of @key have the class @index. A signal handler may leave this function by longjmp(), or call
+ * it: @site is set only if one caller has written all other fields.
  */
 static void remember(struct last_class *l, const struct last_class *key,
 		     uint32_t index)
@@ -343,7 +341,7 @@ static void remember(struct last_class *l, const struct last_class *key,
 		WRITE_ONCE(l->site, NULL);
 }
 
-/* The call has the class of that index; see elide_class_by_site(). */
+/* Locks that the call initialises have that class; see elide_class_by_site(). */
 static void remember_init(enum elide_kind kind, const void *site, bool shared, uint32_t index)
 {
 	if (!((uintptr_t)site >> 48))

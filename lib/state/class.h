@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * class.h - lock classes: which one a lock is of, and how many locks each has.
+ * class.h - lock classes: which one a lock has, and how many locks each has.
  *
- * If a lock lies in an object's data, its class is its own symbol, or that of the array which it
- * lies in; else its class is the site that initialised it, or, where no call did, the site that
- * first locked it. Look-ups are lock-free; classes and modules are made in global-lock paths.
+ * The class of a lock in an object's data is its own symbol, or that of its array. The class of any other
+ * lock is the site that initialised it, or, if no call did, the site that first locked it. Look-ups are
+ * lock-free; classes and modules are made in global-lock paths.
  */
 #ifndef ELIDE_CLASS_H
 #define ELIDE_CLASS_H
@@ -22,8 +22,8 @@
 #define ELIDE_NONE 0xffffffffu
 
 /*
- * Add to a counter that other threads add to at the same time. Without other threads no locked
- * instruction is needed, which would cost about 20 cycles (A. Fog, "Instruction tables").
+ * Add to a counter that threads share. A process with one thread saves the locked instruction, about 20
+ * cycles (A. Fog, "Instruction tables").
  */
 #define elide_add_shared(counter, n)                                              \
 	do {                                                         \
@@ -33,7 +33,7 @@
 			__atomic_add_fetch(counter, n, __ATOMIC_RELAXED); \
 	} while (0)
 
-/** elide_class_kind() - the kind of a class, by that of a call: see struct elide_class. */
+/** elide_class_kind() - the kind of a class, from that of a call: see struct elide_class. */
 static inline uint32_t elide_class_kind(enum elide_kind kind)
 {
 	switch (kind) {
@@ -47,8 +47,8 @@ static inline uint32_t elide_class_kind(enum elide_kind kind)
 }
 
 /*
- * Lock classes; acquisitions of locks of further ones are counted by their call sites alone, and are not
- * elided. Chosen: a class is a place that initialises locks, of which large programs have hundreds.
+ * Lock classes, at most. Acquisitions of locks beyond that are counted by call site alone, and not elided.
+ * Chosen: a class is mostly a place that initialises locks, of which large programs have hundreds.
  */
 #define ELIDE_MAX_CLASSES 4096
 
@@ -76,7 +76,7 @@ uint32_t elide_class_of(const void *lock, enum elide_kind kind, const void *site
 			bool shared);
 
 /**
- * elide_class_of_known() - the class that elide_class_of() would find without a change to anything.
+ * elide_class_of_known() - elide_class_of() if that would change nothing; else ELIDE_NONE.
  *
  * Lock-free, async-signal-safe.
  */
@@ -84,9 +84,9 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 			      bool initialised, bool shared);
 
 /*
- * Calls that have initialised locks which lie in no object's data, by the low byte of their return address:
- * the rest of it, kind and process-shared, and the class in 16 bits; one word, so that no two calls are
- * mixed up. Chosen here.
+ * Calls that have initialised locks outside of objects' data, by the low byte of their return address. One
+ * word, so that no two calls are mixed up: the rest of the address, kind and process-shared, and the class
+ * in 16 bits. The number is chosen here.
  */
 #define ELIDE_NR_INITS   256
 #define ELIDE_INIT_CLASS 0xffffu
@@ -99,7 +99,7 @@ static __always_inline_fn uint64_t elide_init_word(enum elide_kind kind, const v
 }
 
 /**
- * elide_class_by_site() - the class of the locks that a call initialised which lay in no object's data.
+ * elide_class_by_site() - the class of the locks outside of objects' data that a call has initialised.
  *
  * Parameters are those of elide_class_of(). Lock-free, async-signal-safe.
  *
@@ -118,24 +118,24 @@ void elide_class_count(uint32_t class_index, uint32_t nr);
 void elide_class_count_shared(uint32_t class_index);
 
 /**
- * elide_class_beyond() - the class of the locks of a kind for which there is no room in the registry.
+ * elide_class_beyond() - the class of the locks of a kind for which the registry has no room.
  * @kind: enum elide_kind of the call
  *
  * Lock-free. Return: its index; ELIDE_NONE: it was not made yet.
  */
 uint32_t elide_class_beyond(enum elide_kind kind);
 
-/** elide_class_make_beyond() - the same, but made if there is none yet. In a global-lock path. */
+/** elide_class_make_beyond() - elide_class_beyond(), made if need be. In a global-lock path. */
 uint32_t elide_class_make_beyond(enum elide_kind kind);
 
 /**
- * elide_class_refused() - would a global-lock path find no room for the class of a lock, which is not known?
+ * elide_class_refused() - would a global-lock path find no room for the class of a lock?
  *
- * Parameters are those of elide_class_of(). Lock-free, async-signal-safe.
+ * The class is not known. Parameters are those of elide_class_of(). Lock-free, async-signal-safe.
  */
 bool elide_class_refused(const void *lock, enum elide_kind kind, bool shared);
 
-/** elide_class_refuse() - so a lock is not registered: it is counted as dropped. Lock-free. */
+/** elide_class_refuse() - count a lock as dropped, as its class found no room. Lock-free. */
 void elide_class_refuse(void);
 
 /** elide_class_shared() - are locks of the class process-shared? */
@@ -147,7 +147,7 @@ const struct elide_class *elide_class_info(uint32_t class_index);
 /** elide_class_forget() - an object was unloaded: calls that initialise locks are looked up anew. */
 void elide_class_forget(void);
 
-/** elide_class_save() - write all classes to a new data file; no thread has used a lock yet. */
+/** elide_class_save() - write modules and classes to a new data file; no thread has used a lock yet. */
 void elide_class_save(void);
 
 #pragma GCC visibility pop

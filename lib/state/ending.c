@@ -7,19 +7,17 @@
 #include "ending.h"
 
 /*
- * Where the kernel finds the word of an entry, from @next of it: one offset for all entries of a
- * list.
+ * Offset of the word of an entry from its @next, by which the kernel finds it: one for all entries of a list.
  */
 #define WORD_AT \
 	((long)offsetof(struct elide_ending, word) - (long)offsetof(struct elide_ending, next))
 
 /*
- * Bytes behind the thread pointer in which the head of a list is looked for: libc's struct
- * pthread.
+ * The head of a list must lie in this number of bytes behind the thread pointer: libc's struct pthread.
  */
 #define MOST 4096
 
-/* Where the head of a thread's list is, from its thread pointer; 0: not known, or of no use. */
+/* Offset of the head of a thread's list from the thread pointer; 0: not known, or of no use. */
 static uint32_t head_at;
 
 void elide_ending_start(void)
@@ -42,13 +40,13 @@ void elide_ending_begin(struct elide_ending *e, uint32_t tid)
 	struct robust_list_head *head = (struct robust_list_head *)(self + head_at);
 
 	e->next = NULL;
-	/* A list that is not empty has mutexes of the program: their memory may be gone. */
+	/* A list that is not empty has mutexes of the program, whose memory may be gone. */
 	if (!head_at || head->futex_offset != WORD_AT || READ_ONCE(head->list.next) != &head->list)
 		return;
 	e->word = tid;
 	e->prev = &head->list;
 	WRITE_ONCE(e->next, &head->list);
-	/* The kernel reads the list of a thread that is killed here, too. */
+	/* The thread may be killed at any point, and then the kernel reads the list. */
 	barrier();
 	WRITE_ONCE(head->list.next, (struct robust_list *)&e->next);
 }

@@ -2,11 +2,10 @@
 /*
  * ending.h - the kernel tells in a thread's block that the thread has ended.
  *
- * When a thread ends, the kernel walks its list of robust futexes (set_robust_list(2)) and marks
- * each whose word has the thread's id. A thread with a block has a word of the block in that
- * list, as if it were a robust mutex that the thread holds. So no system call asks for a detached
- * thread, and the mark is there before the thread can be joined. Of a thread whose list cannot
- * be used tgkill(2) tells it.
+ * When a thread ends, the kernel walks its list of robust futexes (set_robust_list(2)) and marks each
+ * whose word has the thread's id. A word of the thread's block is in that list, as if it were a robust
+ * mutex that the thread holds. So the end of a detached thread is found without a system call, and the
+ * mark is there before the thread can be joined. If the list cannot be used, tgkill(2) has to tell.
  */
 #ifndef ELIDE_ENDING_H
 #define ELIDE_ENDING_H
@@ -20,12 +19,11 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * struct elide_ending - an entry of a thread's list, laid out as libc's robust mutexes are,
- * beside which it is.
+ * struct elide_ending - an entry of a thread's list, laid out as the robust mutexes of libc beside it.
  * @word: id of the thread; FUTEX_OWNER_DIED once it has ended
  * @unused: bytes that nobody reads
- * @prev: of the list; libc writes it where the thread locks and unlocks robust mutexes
- * @next: of the list, which the kernel follows; NULL: there is no such entry
+ * @prev: of the list; libc writes it when the thread locks or unlocks robust mutexes
+ * @next: of the list, which the kernel follows; NULL: the entry is not in a list
  */
 struct elide_ending {
 	uint32_t word;
@@ -34,14 +32,14 @@ struct elide_ending {
 	void *next;
 };
 
-/** elide_ending_start() - find out where libc has the list of a thread. By the first thread. */
+/** elide_ending_start() - find out where libc has the list of a thread. Called by the first thread. */
 void elide_ending_start(void);
 
 /**
  * elide_ending_begin() - the calling thread begins to use @e.
  * @tid: its Linux thread id
  *
- * The thread that has used @e before has ended.
+ * The thread that used @e before has ended.
  */
 void elide_ending_begin(struct elide_ending *e, uint32_t tid);
 
@@ -51,10 +49,7 @@ static inline bool elide_ending_is_known(const struct elide_ending *e)
 	return READ_ONCE(e->next) != NULL;
 }
 
-/**
- * elide_ending_is_over() - has the thread ended, as the kernel has told? It does not run any
- * more.
- */
+/** elide_ending_is_over() - has the kernel told that the thread has ended? It no longer runs. */
 static inline bool elide_ending_is_over(const struct elide_ending *e)
 {
 	return __atomic_load_n(&e->word, __ATOMIC_ACQUIRE) & FUTEX_OWNER_DIED;

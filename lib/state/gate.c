@@ -2,13 +2,13 @@
 /*
  * gate.c - see gate.h.
  *
- * The lock of the global-lock paths is never held while anything is called that may take a lock of the
- * program or of the loader: only system calls and _dl_find_object(). It inherits priority
- * (pi-lock.h), and the holder blocks signals: no handler, and no cancellation, can leave it held.
+ * The holder of the lock of the global-lock paths calls nothing that may acquire a lock of the program or
+ * of the loader: only system calls and _dl_find_object(). It inherits priority (pi-lock.h), and blocks
+ * signals: no handler, and no cancellation, can leave the lock held.
  *
- * A global-lock path runs on a stack of the process (base/own-stack.h), as the thread's own may be the
- * alternate one of a handler, which is small. A handler of a fault in a global-lock path runs on
- * that stack, too, or begins at the top of the thread's alternate stack.
+ * A global-lock path runs on a stack of the process (base/own-stack.h), as the thread's own may be a
+ * small alternate signal stack. A handler of a fault in a global-lock path runs on the stack of the
+ * process, too, or begins at the top of the thread's alternate stack.
  */
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +28,8 @@
 __thread bool elide_busy;
 
 /*
- * What a fork wipes: zero in the child tells that it is one, and frees the lock.
+ * A fork wipes this: so the child knows that it is one, and the lock is free.
+ * @same_process: 0 in a child, until elide_gate_adopt()
  * @inside: threads in global-lock paths that make system calls
  */
 static struct wiped {
@@ -37,18 +38,18 @@ static struct wiped {
 	uint32_t inside;
 } *wiped;
 
-/* This thread is counted in @inside; it stays so where a signal handler leaves global_end(). */
+/* This thread is counted in @inside, and stays so if a signal handler leaves global_end() by longjmp(). */
 static __thread bool counted;
 
 /*
- * Under a filter: attempts to acquire the lock, of 100 cycles each. Global-lock paths of microseconds end
- * meanwhile; chosen, nothing depends on it.
+ * Attempts to acquire the lock under a filter, of 100 cycles each: time for a global-lock path of some
+ * microseconds to end. Chosen.
  */
 #define QUIET_TRIES 1000
 
 static int (*gate_ready)(void);
 
-/* The stack that global-lock paths run on, whose lock is that of the global-lock paths. */
+/* The stack of the global-lock paths, guarded by their lock. */
 static void *own_stack;
 
 int elide_gate_start(int (*ready)(void))
@@ -73,8 +74,8 @@ void elide_gate_adopt(void)
 }
 
 /*
- * What a global-lock path does not block: signals that an instruction of its own raises. A
- * program may handle a fault on memory of its own that a global-lock path reads.
+ * A global-lock path does not block the signals that its own instructions raise: a program may handle
+ * faults on memory of its own that a global-lock path reads.
  */
 #define SIGNAL_BIT(nr) (1ull << ((nr) - 1))
 #define FAULTS                                                                              \
@@ -85,11 +86,11 @@ void elide_gate_adopt(void)
  * struct global_path - a global-lock path.
  * @body, @arg: what runs in it
  * @refused: @body did not run, as the process has no data file
- * @unready: @body runs even so
- * @signals: mask of blocked signals, which is given back
+ * @unready: @body runs without a data file, too
+ * @signals: mask of blocked signals, to be restored
  * @tid: Linux thread id, under which the lock is held
  * @quiet: under a filter: no system call is made, and signals are not blocked
- * @saved_errno: errno, which is given back
+ * @saved_errno: errno, to be restored
  */
 struct global_path {
 	void (*body)(void *arg);
@@ -103,8 +104,8 @@ struct global_path {
 };
 
 /*
- * Count the thread in @inside, unless there is a filter. The first to store, both to be seen by the
- * other: elide_gate_close() stores sys_forbidden and then reads @inside, all sequentially consistent.
+ * Count the thread in @inside, unless there is a filter. This stores @inside and then reads sys_forbidden,
+ * elide_gate_close() does the reverse, all sequentially consistent: one of the two sees the other's store.
  */
 static bool come_inside(void)
 {
@@ -122,7 +123,7 @@ static void go_outside(void)
 	counted = false;
 }
 
-/* Not sys_sigmask(): a filter may be announced meanwhile, and waits for this thread. */
+/* Not sys_sigmask(), which a filter that is being announced, and waits for this thread, makes fail. */
 static long set_mask(const uint64_t *set, uint64_t *old)
 {
 	return sys_ask(rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
@@ -132,7 +133,7 @@ static void global_end(const struct global_path *slow)
 {
 	elide_busy = false;
 	if (likely(!slow->quiet)) {
-		/* A pending cancellation may end the thread here: nothing of ours is held any more. */
+		/* A pending cancellation may end the thread here: it holds nothing of ours any more. */
 		set_mask(&slow->signals, NULL);
 		go_outside();
 	}
@@ -140,8 +141,7 @@ static void global_end(const struct global_path *slow)
 }
 
 /*
- * False: a seccomp filter forbids what a global-lock path needs. Without the mask of before, which the kernel
- * has not told, there is none to give back.
+ * False: a seccomp filter forbids to block signals, so there is no mask to restore either.
  */
 static bool begin_own(struct global_path *slow)
 {
@@ -159,7 +159,7 @@ static bool begin_own(struct global_path *slow)
 	return true;
 }
 
-/* The same, for what needs the lock. */
+/* begin_own() for a body that needs the lock. */
 static bool global_begin(struct global_path *slow)
 {
 	const struct elide_thread *t = elide_self;
@@ -189,7 +189,7 @@ static void global_main(void *arg)
 /* The lock is held. */
 static bool run_locked(struct global_path *slow)
 {
-	/* A handler may leave a quiet one by longjmp(), which may have to stay on its stack. */
+	/* A handler may leave a quiet one by longjmp(), which may need the thread's own stack. */
 	if (likely(!slow->quiet))
 		elide_on_stack(global_main, slow, own_stack);
 	else
@@ -200,8 +200,8 @@ static bool run_locked(struct global_path *slow)
 }
 
 /*
- * Acquire the lock. Signals are not blocked in a quiet global-lock path: a handler that leaves it by
- * longjmp() leaves the lock held for ever, so nobody waits for it.
+ * Acquire the lock. A handler may leave a quiet global-lock path by longjmp(), and so the lock held for
+ * ever: under a filter nobody waits for it for long.
  */
 static bool acquire(const struct global_path *slow)
 {
@@ -219,7 +219,7 @@ static bool pass(struct global_path *slow)
 {
 	if (!elide_process.running || elide_busy || !global_begin(slow))
 		return false;
-	/* Or a thread has ended in a global-lock path, and left the tables in the middle of a change. */
+	/* False, too, after a thread has ended in a global-lock path, with the tables half changed. */
 	if (likely(acquire(slow)))
 		return run_locked(slow);
 	global_end(slow);
@@ -250,8 +250,8 @@ bool elide_global_try_run(void (*body)(void *arg), void *arg)
 }
 
 /*
- * Is what the thread has, or is to get, of this process? A fork wipes the block, and the tables
- * are not its own.
+ * Does the thread's block, or the one that it is to get, belong to this process? A fork wipes the block, and
+ * the tables are the parent's.
  */
 static bool owns(const struct elide_thread *t)
 {
@@ -267,7 +267,7 @@ bool elide_own_run(void (*body)(void *arg), void *arg)
 	if (!elide_process.running || elide_busy || !owns(t) || READ_ONCE(sys_forbidden) ||
 	    !begin_own(&slow))
 		return false;
-	/* A handler may have forked before signals were blocked, or made a block. */
+	/* Before signals were blocked a handler may have forked, or made a block. */
 	ran = likely(!slow.quiet && elide_self == t && owns(t));
 	if (likely(ran))
 		body(arg);
@@ -275,7 +275,7 @@ bool elide_own_run(void (*body)(void *arg), void *arg)
 	return ran;
 }
 
-/* Time that elide_gate_close() sleeps at once, and altogether at most, ns. Chosen. */
+/* Time that elide_gate_close() sleeps at once, and in all at most, ns. Chosen. */
 #define CLOSE_PAUSE 50000
 #define CLOSE_LONGEST 200000000
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gate.h - global-lock paths, of which a process has one at a time.
- *
- * The global-lock paths of the engine are functions that elide_global_run() calls, outside transactions.
+ * gate.h - global-lock paths: functions that elide_global_run() calls, one at a time in a process, outside
+ * transactions.
  */
 #ifndef ELIDE_GATE_H
 #define ELIDE_GATE_H
@@ -13,15 +12,15 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * This thread is in a global-lock path, or is the child of a vfork(): what it calls, and
- * handlers of a fault there, pass through.
+ * This thread is in a global-lock path, or is the child of a vfork(): its lock calls, also in handlers of a
+ * fault, pass through.
  */
 extern __thread bool elide_busy;
 
 /**
  * elide_gate_start() - make the lock of the global-lock paths. Before that elide_global_run() refuses.
- * @ready: called with the lock held, at the beginning of each global-lock path: has the data file made,
- *         and a forked child start afresh; it returns 0, or the global-lock path is refused
+ * @ready: called at the beginning of each global-lock path, with the lock held: makes the data file, and
+ *         has a forked child start afresh; if it does not return 0, the global-lock path is refused
  *
  * Return: 0 or -ENOMEM.
  */
@@ -35,18 +34,16 @@ void elide_gate_adopt(void);
 
 /**
  * elide_global_run() - run a global-lock path: with the engine's lock, a data file, and a stack of its own.
- * @body: what is done in it
+ * @body: the function
  * @arg: its argument
  *
- * Blocks all signals but those of faults while @body runs: a handler can neither
- * interrupt the global-lock path nor leave it by longjmp(), and asynchronous cancellation waits.
- * In the first global-lock path of a forked child it starts the child afresh. A thread with asynchronous
- * cancellation may end here, after @body.
+ * Blocks all signals but those of faults while @body runs: a handler can neither interrupt the global-lock
+ * path nor leave it by longjmp(), and asynchronous cancellation waits: it may end the thread here, after
+ * @body. The first global-lock path of a forked child starts the child afresh.
  *
- * A caller of higher priority lends it to the holder (pi-lock.h). It waits for one global-lock
- * path of each thread that was there before. The longest global-lock paths are the first of a
- * process, which makes the data file, and one that finds that a thread with some
- * thousand locks has ended: milliseconds. Others take microseconds.
+ * The caller lends its priority to the holder (pi-lock.h), and waits for one global-lock path of each
+ * thread before it. The longest ones are the first of a process, which makes the data file, and one that
+ * finds that a thread with some thousand locks has ended: milliseconds. Others take microseconds.
  *
  * Return: false if this call has to pass through and @body has not run: the engine does not run,
  * or this thread is in a global-lock path already (a handler of a fault, or a lock
@@ -56,24 +53,24 @@ bool elide_global_run(void (*body)(void *arg), void *arg);
 
 /**
  * elide_global_try_run() - elide_global_run() unless another thread is in a global-lock path.
- * @body: what is done in it
+ * @body: the function
  * @arg: its argument
  *
- * For threads that hold a lock of the program: others may wait for that one on a processor each, and
- * the thread in the global-lock path, which they have driven from its own, would not come to its end.
+ * For threads that hold a lock of the program: others may spin for that lock on all processors, so that the
+ * thread in the global-lock path gets none and does not end.
  *
  * Return: false also if another thread is in a global-lock path.
  */
 bool elide_global_try_run(void (*body)(void *arg), void *arg);
 
 /**
- * elide_own_run() - run what changes nothing but what is the calling thread's own.
- * @body: what is done
+ * elide_own_run() - run a function that changes only what is the calling thread's own.
+ * @body: the function
  * @arg: its argument
  *
- * Of a global-lock path it has that signals are blocked, and that nothing it calls is counted; it does not
- * have the engine's lock, nor another stack. So it waits for nobody: where hundreds of threads begin
- * at once, those that wait for the lock are put to sleep and woken up one by one.
+ * As in a global-lock path signals are blocked, and lock calls pass through, but there is neither the
+ * engine's lock nor another stack. So it waits for nobody: if hundreds of threads begin at once, those that
+ * wait for the engine's lock are put to sleep and woken up one by one.
  *
  * A thread without a block may get one in @body: elide_thread_own().
  *
@@ -84,7 +81,7 @@ bool elide_own_run(void (*body)(void *arg), void *arg);
 
 /**
  * elide_global_run_unready() - elide_global_run() without the call of @ready: the process ends.
- * @body: what is done in it
+ * @body: the function
  * @arg: its argument
  *
  * Return: as elide_global_run().
@@ -94,8 +91,8 @@ bool elide_global_run_unready(void (*body)(void *arg), void *arg);
 /**
  * elide_gate_close() - a filter comes: from now on global-lock paths make no system call.
  *
- * Waits until the global-lock paths have ended that do, 200 ms at most. Not in a global-lock path. Until as
- * many calls of elide_gate_open(); in forked children too.
+ * Waits for the end of those that do, 200 ms at most. Not in a global-lock path. Holds until
+ * elide_gate_open() was called as often, in forked children, too.
  */
 void elide_gate_close(void);
 

@@ -6,7 +6,7 @@
 uint32_t elide_holds[ELIDE_NR_HOLDS];
 uint32_t elide_nr_active;
 
-/* Of late, by class: waits at condition variables, and acquisitions that found a lock locked. */
+/* Recent waits at condition variables, and acquisitions that found a lock locked, by class. */
 static struct sleeps {
 	uint32_t conds;
 	uint32_t contended;
@@ -21,7 +21,7 @@ void elide_hold_seen(uint32_t class_index, uint64_t cycles)
 		WRITE_ONCE(*hold, now);
 }
 
-/* Written without synchronisation: a lost update is one that does not count. */
+/* Halve old counts. Written without synchronisation: updates may be lost. */
 static void forget(struct sleeps *s)
 {
 	uint32_t conds = READ_ONCE(s->conds), contended = READ_ONCE(s->contended);
@@ -44,7 +44,7 @@ bool elide_sleeps_at_once(const struct elide_row *row)
 {
 	struct sleeps *s = &sleeps[row->class_index % ELIDE_NR_HOLDS];
 
-	/* Where no thread waits at a condition variable, nothing is written that threads share. */
+	/* If no thread waits at a condition variable, nothing shared is written. */
 	if (likely(!READ_ONCE(s->conds)))
 		return false;
 	WRITE_ONCE(s->contended, READ_ONCE(s->contended) + 1);

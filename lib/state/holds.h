@@ -3,8 +3,8 @@
  * holds.h - the typical hold time of the locks of each class, whether their threads come from condition
  * variables, and whether the process is oversubscribed.
  *
- * From hold times of locked locks, which are measured anyway, one in HOLD_PERIOD. Written without
- * synchronisation: a lost update is a hold time that nobody has learnt from.
+ * From the hold times of locked locks, of which one in HOLD_PERIOD is measured anyway. Written without
+ * synchronisation: updates may be lost.
  */
 #ifndef ELIDE_HOLDS_H
 #define ELIDE_HOLDS_H
@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Further classes share the hold times of these. */
+/* Classes with hold times of their own; further ones share these. */
 #define ELIDE_NR_HOLDS 4096
 
 extern uint32_t elide_holds[ELIDE_NR_HOLDS];
@@ -32,9 +32,7 @@ static inline uint32_t elide_hold_known(uint32_t class_index)
 /** elide_hold_seen() - a lock of the class was held for @cycles. */
 void elide_hold_seen(uint32_t class_index, uint64_t cycles);
 
-/**
- * elide_cond_wait_seen() - a thread is about to wait at a condition variable with a mutex of the class.
- */
+/** elide_cond_wait_seen() - a thread is about to wait at a condition variable with a mutex of the class. */
 void elide_cond_wait_seen(uint32_t class_index);
 
 /**
@@ -46,12 +44,12 @@ void elide_cond_wait_seen(uint32_t class_index);
 bool elide_sleeps_at_once(const struct elide_row *row);
 
 /*
- * Threads that have a block and have not ended, as far as is known, but for those that wait for
- * the end of another.
+ * Threads that have a block and, as far as is known, have not ended; without those that wait for the end
+ * of another thread.
  */
 extern uint32_t elide_nr_active;
 
-/** elide_active_add() - @change threads more, or fewer. */
+/** elide_active_add() - there are @change more active threads. */
 static inline void elide_active_add(int change)
 {
 	__atomic_add_fetch(&elide_nr_active, change, __ATOMIC_RELAXED);

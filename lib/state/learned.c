@@ -18,7 +18,7 @@ uint64_t learned_checksum(const void *bytes, size_t size)
 	const uint64_t *words = bytes;
 	uint64_t sum = size;
 
-	/* FNV-1a by words, with a rotation, so that high bits of a word count as much as low ones. */
+	/* FNV-1a by words, with a rotation, so that the high bits of a word reach the low ones of the sum. */
 	for (size_t i = 0; i < size / sizeof(*words); i++) {
 		uint64_t word = i == offsetof(struct learned_header, checksum) / sizeof(*words) ?
 				0 : words[i];
@@ -163,7 +163,7 @@ uint32_t learned_object(const struct learned_file *f, const struct elide_module 
 	return LEARNED_NONE;
 }
 
-/* Number of classes of a sorted table that are not behind @wanted. */
+/* Number of classes of a sorted table up to @wanted, inclusive. */
 static uint32_t not_behind(const struct learned_class *classes, uint32_t nr,
 			   const struct learned_class *wanted)
 {
@@ -251,7 +251,7 @@ void learned_image_class(struct learned_image *image, const struct learned_class
 	image->classes[image->nr_classes++] = *c;
 }
 
-/* Shell's method (CACM 2/7, 1959), with half the gap each time: qsort() may allocate. */
+/* Shell's method (CACM 2/7, 1959), halving the gap each time: qsort() may allocate. */
 static void sort(struct learned_image *image)
 {
 	struct learned_class *classes = image->classes;
@@ -271,7 +271,7 @@ static void sort(struct learned_image *image)
 		}
 }
 
-/* Leave out the classes about which nothing was decided, and which no other file has. */
+/* Leave out the classes about which nothing was decided here, and which the other file has not got. */
 static void drop_undecided(struct learned_image *image)
 {
 	uint32_t nr = 0;
@@ -285,7 +285,7 @@ static void drop_undecided(struct learned_image *image)
 	image->nr_classes = nr;
 }
 
-/* Has the new file another build of an object of @f? */
+/* Has the new file another build of the object @o, and not @o itself? */
 static bool is_outdated(const struct learned_image *image, const struct learned_object *o,
 			uint32_t nr_own)
 {
@@ -299,7 +299,7 @@ static bool is_outdated(const struct learned_image *image, const struct learned_
 	return same_path;
 }
 
-/* The class of @f with the numbers of the new file. Return: false if that has no place for it. */
+/* Copy a class of @f with the numbers of the new file. Return: false if that does not take it. */
 static bool translate(struct learned_image *image, const struct learned_file *f, uint32_t nr_own,
 		      const struct learned_class *from, struct learned_class *to)
 {

@@ -3,11 +3,11 @@
  * learned.h - the file of ELIDE_LEARNED: what the adaptive policy has learnt, from one process to the
  * next.
  *
- * A header, and three tables: names of arms, objects, classes. What addresses are in memory differs
- * from process to process, so a class or a call site is known by the build-id of its object and its
- * address in that. Nothing in the file is trusted before learned_open() has looked at all of it.
+ * A header, and three tables: names of arms, objects, classes. Addresses in memory differ between
+ * processes, so the file names a class or a call site by the build-id of its object and the address in
+ * it. learned_open() checks the whole file before anything in it is trusted.
  *
- * No system calls: small-file.h reads and writes the bytes. In a global-lock path, or alone.
+ * No system calls: small-file.h reads and writes the bytes. In a global-lock path, or by one thread alone.
  */
 #ifndef ELIDE_STATE_LEARNED_H
 #define ELIDE_STATE_LEARNED_H
@@ -23,7 +23,7 @@
 #define LEARNED_MAGIC   0x4e5241454c444c45ull /* "ELDLEARN" */
 #define LEARNED_VERSION 2
 
-/* Bytes of a file at most, and of each table. */
+/* Bytes of a file, and entries of its tables, at most. */
 #define LEARNED_MAX     (1u << 20)
 #define LEARNED_ARMS    64
 #define LEARNED_OBJECTS 256
@@ -40,9 +40,9 @@
  * @version: LEARNED_VERSION
  * @header_size: bytes of the header
  * @size: bytes of the file
- * @checksum: of the file, where this member counts as 0: see learned_checksum()
+ * @checksum: learned_checksum() of the file, in which this member counts as 0
  * @nr_arms, @nr_objects, @nr_classes: entries of the tables, which follow in this order
- * @machine: the machine that it was learnt on, in words; ended by a NUL
+ * @machine: the machine on which it was learnt, in words; ended by a NUL
  */
 struct learned_header {
 	uint64_t magic;
@@ -95,8 +95,8 @@ struct learned_site {
  * struct learned_class - what is kept of a class of locks.
  * @object: index in the table of objects
  * @type: enum elide_class_type
- * @kind: of struct elide_class
- * @offset: address of struct elide_class in the object
+ * @kind: as in struct elide_class
+ * @offset: address of struct elide_class, in the object
  * @array: bytes of the array, or 0
  * @shared: 1: its locks are process-shared
  * @nr_sites: entries of @sites in use; the others are 0
@@ -107,11 +107,11 @@ struct learned_site {
  *       they were not compared
  * @reserved, @reserved2: 0
  * @due_us: time of use of the class until the next challenge, us
- * @aborts: aborts by other threads for each 1000 sections, while something was elided
- * @waits: acquisitions that found the lock held for each 1000 sections, while nothing was elided
+ * @aborts: aborts by other threads in 1000 sections, while something was elided
+ * @waits: acquisitions that found the lock held in 1000 sections, while nothing was elided
  * @sites: the call sites whose sections cannot be elided
  *
- * Classes are sorted by object, type, kind, shared and offset, and no two are equal in these.
+ * Classes are sorted by object, type, kind, shared and offset; no two agree in all of these.
  */
 struct learned_class {
 	uint32_t object;
@@ -136,7 +136,7 @@ struct learned_class {
 _Static_assert(sizeof(struct learned_class) == 48 + 16 * LEARNED_SITES, "fixed layout");
 _Static_assert(LEARNED_SITES == LEARN_SITES, "another number needs another LEARNED_VERSION");
 
-/* Classes that a file has room for, whatever else is in it. */
+/* Classes for which a file has room, whatever else is in it. */
 #define LEARNED_CLASSES                                                                    \
 	((LEARNED_MAX - sizeof(struct learned_header) - LEARNED_ARMS * sizeof(struct learned_arm) - \
 	  LEARNED_OBJECTS * sizeof(struct learned_object)) / sizeof(struct learned_class))
@@ -145,10 +145,10 @@ _Static_assert(LEARNED_SITES == LEARN_SITES, "another number needs another LEARN
  * struct learned_file - a file in memory.
  * @header: NULL: there is none
  * @arms, @objects, @classes: its tables
- * @arm: by index in @arms, enum policy_arm_name; LEARNED_NONE where this library has no such arm, or
- *       one that is never an incumbent
- * @same_arms: this library has the same arms as the one that wrote the file: numbers of challenges
- *       mean the same
+ * @arm: by index in @arms: enum policy_arm_name; LEARNED_NONE: this library has no such arm, or never as
+ *       an incumbent
+ * @same_arms: this library has the arms of the one that wrote the file, so numbers of challenges mean the
+ *       same
  */
 struct learned_file {
 	const struct learned_header *header;
@@ -160,10 +160,10 @@ struct learned_file {
 };
 
 /**
- * struct learned_image - a file that is being made. About 1.1 MiB; only what is used is touched.
+ * struct learned_image - a file that is being made. About 1 MiB; only what is used is touched.
  * @nr_objects, @nr_classes: entries in use
  * @left_out: classes for which there was no room
- * @waited_us: by class: 0, or nothing was decided about the class, which was used for this time: what
+ * @waited_us: by class: not 0: nothing was decided about the class, which was used for this time; what
  *            another file has of it stays, but for @due_us
  * @objects, @classes: the tables; those of the arms are arms.def
  */
@@ -176,13 +176,13 @@ struct learned_image {
 	uint32_t waited_us[LEARNED_CLASSES];
 };
 
-/** learned_checksum() - that of a whole file of @size bytes, a multiple of 8, at least a header. */
+/** learned_checksum() - checksum of a whole file of @size bytes, a multiple of 8, at least a header. */
 uint64_t learned_checksum(const void *bytes, size_t size);
 
 /**
- * learned_open() - look whether the bytes are a file that can be used.
+ * learned_open() - check whether the bytes are a file that can be used.
  * @f: filled; without tables unless the result is ELIDE_LEARNED_used
- * @bytes: aligned to 8; they stay as they are as long as @f is used
+ * @bytes: aligned to 8; must stay as they are while @f is used
  * @size: their number
  * @machine: this machine, see learned_header.machine
  *
@@ -195,7 +195,7 @@ enum elide_learned learned_open(struct learned_file *f, const void *bytes, size_
  * learned_object() - index of the object with a build-id; LEARNED_NONE if the file has none.
  * @f: the file
  * @m: the object, in this process
- * @other_build: set if the file has an object with that path and another build-id, and not this one
+ * @other_build: set: the file has not got the object, but another build of the same path
  */
 uint32_t learned_object(const struct learned_file *f, const struct elide_module *m,
 			bool *other_build);
@@ -212,7 +212,7 @@ uint32_t learned_object(const struct learned_file *f, const struct elide_module 
 const struct learned_class *learned_class(const struct learned_file *f,
 					  const struct learned_class *wanted);
 
-/** learned_site() - what a class of the file has of an unelidable site @object, @offset, @kind; or NULL. */
+/** learned_site() - the unelidable site of a class with @object, @offset and @kind of @wanted; or NULL. */
 const struct learned_site *learned_site(const struct learned_file *f, const struct learned_class *c,
 					const struct learned_site *wanted);
 
@@ -220,7 +220,7 @@ const struct learned_site *learned_site(const struct learned_file *f, const stru
 uint32_t learned_image_object(struct learned_image *image, const struct elide_module *m);
 
 /**
- * learned_image_class() - add a class, whose arms are numbers of enum policy_arm_name.
+ * learned_image_class() - add a class, whose @arm is an enum policy_arm_name.
  * @image: the new file
  * @c: the class; if nothing was decided about it, only its key is of use
  * @waited_us: of struct learned_image
@@ -233,8 +233,8 @@ void learned_image_class(struct learned_image *image, const struct learned_class
  * @image: the new file
  * @f: the other one
  *
- * Classes of an object of which the new file has another build are left out, and so are those with
- * arms that this library does not have.
+ * Leaves out classes of an object of which the new file has another build, and classes with arms that this
+ * library has not got.
  */
 void learned_image_merge(struct learned_image *image, const struct learned_file *f);
 

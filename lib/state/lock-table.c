@@ -2,20 +2,20 @@
 /*
  * lock-table.c - see lock-table.h.
  *
- * A word is put where the search for its lock meets the first one that was never used, by a
- * compare-and-swap, and is never taken away from its address: so no lock is in a table twice.
+ * A thread puts a word, by compare-and-swap, into the first never used place that the search for its lock
+ * meets, and a place never gets another lock: so no lock is in a table twice.
  *
- * To make the table anew, a thread in a global-lock path publishes the next one in @next of the old one, and
- * for each word of the old one first copies it there, and then replaces it by ELIDE_MOVED, which
- * fails if it was changed meanwhile. Others go on: who does not find a lock in a table looks in the
- * next one, and who stores a word while there is one stores it there, too, and always in that order: so
- * a word that is not yet moved is never older than its copy. @next of a table stays for ever, so that
- * a thread that was held up with an old one comes to the one in use.
+ * To make the table anew, a thread in a global-lock path (the mover) publishes the next table in @next of
+ * the old one. It copies each word of the old one there, and then replaces it by ELIDE_MOVED, by a
+ * compare-and-swap that fails if the word has changed. Other threads go on meanwhile. A thread that does
+ * not find a lock in a table looks in the next one. A thread that stores a word stores it in the old table
+ * and then in the next: so a word that is not yet moved is never older than its copy. @next of a table
+ * stays for ever, so that a delayed thread comes from an old table to the one in use.
  *
- * A thread may read that there is no next table before it is published, and make its plain store to
- * the old one afterwards, perhaps over ELIDE_MOVED. It then looks again, and sees the next one: a store
- * that it made before looking again may still be in the processor's store buffer when the table is
- * published, and membarrier(2) lets the mover wait until none is. tests/model/table.pml is a model of it.
+ * A thread may find no next table, and make its plain store to the old one after the next is published,
+ * perhaps over ELIDE_MOVED. It then looks again, and finds the next one. If it looked before that is
+ * published, its store may still be in the processor's store buffer: the mover waits by membarrier(2)
+ * until no such store is left. tests/model/table.pml is a model of it.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -31,16 +31,16 @@
 #define FIRST_WORDS 1024
 
 /*
- * A table is made anew when two fifths of its words are in use, so that most locks are found at once, and
- * then has room for twice the locks that are alive; a small one for four times as many, as that costs
- * little. Chosen here.
+ * A table is made anew when two fifths of its words are in use, so that most locks are found at once. The new
+ * one has room for twice the locks that are alive; a small one, which costs little, for four times as many.
+ * Chosen here.
  */
 #define FILL(nr) ((nr) / 5 * 2)
 #define SMALL_WORDS (1u << 16)
 
 /*
- * Where a lock finds no place though the table has that many words a lock, the addresses are such that a
- * larger one would not help. Chosen: below that, a random hash does so once in 10^20 locks.
+ * If a lock finds no place though the table has more than this number of words a lock, a larger table would
+ * not help either, for such addresses. Chosen: with a random hash that happens once in 10^20 locks.
  */
 #define CROWDED 64
 
@@ -52,9 +52,9 @@ struct elide_locks elide_locks;
 
 static struct {
 	uint32_t max_locks;
-	uint32_t nr_used;   /* words of the table in use, atomic */
-	uint32_t limit;     /* of these */
-	uint32_t patience;  /* locks that are refused before it is looked again whether there is room */
+	uint32_t nr_used;   /* words in use, atomic */
+	uint32_t limit;     /* words in use at which the table is made anew */
+	uint32_t patience;  /* locks to be refused before room is looked for again */
 } table_now;
 
 /* Bytes of a table, without its states. */
@@ -75,7 +75,7 @@ static struct elide_table *table_make(uint32_t nr)
 	if (!table)
 		return NULL;
 	if (size >= HUGE) {
-		/* Aligned, as only whole huge pages are: what is before stays address space. */
+		/* Huge pages are aligned; the address space before them stays unused. */
 		table = (struct elide_table *)(((uintptr_t)table + HUGE - 1) & ~(HUGE - 1));
 		sys_madvise(table, size, MADV_HUGEPAGE);
 	}
@@ -96,7 +96,7 @@ static uint64_t mask_of(const struct elide_table *table)
 	return (table->nr - 1) * sizeof(uint64_t);
 }
 
-/* The order matters to elide_registry_is(): no mask without a table that is as large. */
+/* The order matters to elide_registry_is(): the table must be as large as the mask says. */
 static void publish(struct elide_table *table)
 {
 	set_limit(table->nr);
@@ -124,8 +124,8 @@ static bool swap(uint64_t *at, uint64_t from, uint64_t to)
 }
 
 /*
- * The place of a lock: its own, or the first that was never used. NULL: all are used by others. *@old:
- * what is there. *@moved: words on the way were moved, so the lock may be in the next table.
+ * The place of a lock: its own, or the first that was never used. NULL: other locks have all of them.
+ * *@old: the word there. *@moved: words on the way were moved, so the lock may be in the next table.
  */
 static uint64_t *place_of(struct elide_table *table, uint64_t word, uint64_t *old, bool *moved)
 {
@@ -143,7 +143,7 @@ static uint64_t *place_of(struct elide_table *table, uint64_t word, uint64_t *ol
 	return NULL;
 }
 
-/* May one more place be taken? Also where no global-lock path can make room yet, as it is doing so. */
+/* May one more place be taken? Always while the table is being made anew, as no room can be made then. */
 static bool has_room(const struct elide_table *table)
 {
 	return READ_ONCE(table_now.nr_used) < READ_ONCE(table_now.limit) ||
@@ -156,14 +156,14 @@ static void forget_state(struct elide_table *table, const uint64_t *at)
 		table->states[at - table->words] = (struct elide_lock_state){0};
 }
 
-/* Take a place that was never used. False: another thread has. */
+/* Take a place that was never used. False: another thread has taken it. */
 static bool claim(uint64_t *at, uint64_t word)
 {
 	uint64_t old = 0;
 
 	test_point(new_publish);
 	if (__libc_single_threaded) {
-		/* Without LOCK: for a signal handler, which may have taken the place. */
+		/* Without the LOCK prefix: only a signal handler may have taken the place. */
 		__asm__ volatile("cmpxchgq %2, %1"
 				 : "+a"(old), "+m"(*at)
 				 : "r"(word)
@@ -180,12 +180,12 @@ static bool claim(uint64_t *at, uint64_t word)
 }
 
 /**
- * struct put - a lock is registered.
+ * struct put - a lock to be registered.
  * @word: of the lock, with its tag
- * @initialised: whatever was there is gone
+ * @initialised: an older lock at the address is gone
  * @plain: and the word may be changed by a plain store, as the lock's memory is this thread's
- * @new: set where the word was put: the lock was not registered before, or was initialised
- * @refused: set where a place is free and there is no room
+ * @new: set: the word was put there: the lock was not registered before, or was initialised
+ * @refused: set: a place is free, but has_room() says no
  * @at: set: where the word was put
  */
 struct put {
@@ -197,7 +197,7 @@ struct put {
 	const uint64_t *at;
 };
 
-/* In one table. Return: the word that is there now; 0: there is no room, or the next table has it. */
+/* Put the word into one table. Return: the word there now; 0: there is no room, or the next table has it. */
 static uint64_t put_in(struct elide_table *table, struct put *p)
 {
 	uint64_t *at, old;
@@ -208,7 +208,7 @@ static uint64_t put_in(struct elide_table *table, struct put *p)
 		if (!at)
 			return 0;
 		if (moved && !old) {
-			/* Nor may another thread, which has not met ELIDE_MOVED, put the lock here. */
+			/* Keep a thread that has not met ELIDE_MOVED from putting the lock here. */
 			if (swap(at, 0, ELIDE_MOVED))
 				return 0;
 			continue;
@@ -223,9 +223,9 @@ static uint64_t put_in(struct elide_table *table, struct put *p)
 			return p->word;
 		}
 		if (!p->initialised && !(old & ELIDE_WORD_GONE))
-			return old; /* another thread found it first */
+			return old; /* another thread was first */
 		forget_state(table, at);
-		/* A word that stays is not stored: that would abort transactions which have read it. */
+		/* Storing an unchanged word would abort transactions that have read it. */
 		if (old != p->word && p->plain)
 			/* Release pairs with elide_table_find(). */
 			__atomic_store_n(at, p->word, __ATOMIC_RELEASE);
@@ -241,19 +241,19 @@ static struct elide_table *next_of(const struct elide_table *table)
 {
 	struct elide_table *next;
 
-	/* After wait_for_stores() no thread is here that has stored and does not see the next. */
+	/* wait_for_stores() makes sure that no thread is here that has stored and misses the next table. */
 	barrier();
 	next = elide_table_next(table);
 	/*
-	 * A plain store has to be made before the thread looks into the next table: else the mover may still
-	 * copy the word of before when the thread has not found the lock there, and has nothing to do.
+	 * The plain store must be visible before the thread looks into the next table: else it may not find
+	 * the lock there, and be done, before the mover copies the old word.
 	 */
 	if (unlikely(next))
 		__asm__ volatile("mfence" ::: "memory");
 	return next;
 }
 
-/* Has the table lost its words? One that follows it is in use. */
+/* Has the table lost its words, as one that follows it is in use? */
 static bool is_over(const struct elide_table *table)
 {
 	const struct elide_table *in_use = elide_table_now();
@@ -282,8 +282,8 @@ uint64_t elide_table_put(uint64_t word, bool initialised, bool *new)
 		now = put_in(table, &p);
 		p.plain = false;
 		/*
-		 * Where there is a next table by now there is room: if the lock came into that one alone, a
-		 * later call would put it into the free place here, with another word.
+		 * If there is a next table by now, there is room, here too: if the lock were only in the next
+		 * one, a later call would put it into the free place here, with another word.
 		 */
 		if (unlikely(p.refused)) {
 			if (elide_table_next(table))
@@ -291,8 +291,8 @@ uint64_t elide_table_put(uint64_t word, bool initialised, bool *new)
 			return 0;
 		}
 		/*
-		 * What counts is the table in use. The next one may have an older copy, until the word is
-		 * moved. A new word that is not there any more was moved before the table was over.
+		 * The word in the table in use counts: until it is moved, the next may have an older copy.
+		 * A new word that is no longer there was moved before the table was over.
 		 */
 		if (likely(!is_over(table)) || (p.new && READ_ONCE(*p.at) != word)) {
 			is = is ? is : now;
@@ -316,7 +316,7 @@ bool elide_table_change(uint64_t from, uint64_t to)
 	return changed;
 }
 
-/* @plain: as for put() */
+/* @plain: as in struct put */
 static void remove_from(struct elide_table *table, const void *lock, bool plain)
 {
 	uint64_t *at, old;
@@ -356,7 +356,7 @@ static void forget_in(struct elide_table *table, uintptr_t start, uintptr_t end)
 
 void elide_table_forget(uintptr_t start, uintptr_t end)
 {
-	/* In a global-lock path: none is being made, unless by a thread that a fork has left behind. */
+	/* In a global-lock path only a thread that a fork left behind may have begun to make a table anew. */
 	elide_table_settle();
 	forget_in(elide_table_now(), start, end);
 }
@@ -383,7 +383,7 @@ void elide_table_refused(uint32_t nr)
 {
 	uint32_t left = READ_ONCE(table_now.patience);
 
-	/* What is taken away may be lost: then it takes a little longer. */
+	/* A lost update makes it take a little longer. */
 	if (left)
 		WRITE_ONCE(table_now.patience, left > nr ? left - nr : 0);
 }
@@ -401,10 +401,10 @@ static uint32_t count_live(struct elide_table *table)
 	return nr;
 }
 
-/* Cycles in which a store comes out of a store buffer even where other processors want its line. Chosen. */
+/* Cycles in which a store leaves the store buffer even if other processors want its line. Chosen. */
 #define STORE_CYCLES 1000000
 
-/* After that no store is on its way of a thread that has not seen the next table. */
+/* After that no store is pending of a thread that has not seen the next table. */
 static void wait_for_stores(void)
 {
 	unsigned long long start;
@@ -416,7 +416,7 @@ static void wait_for_stores(void)
 	if (!sys_call(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) &&
 	    !sys_call(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0))
 		return;
-	/* Linux before 4.14, or a filter, which may forbid to sleep, too. */
+	/* Linux before 4.14, or a filter, which may forbid sleeping, too. */
 	start = cycles_now();
 	while (cycles_now() - start < STORE_CYCLES)
 		cpu_relax();
@@ -425,8 +425,8 @@ static void wait_for_stores(void)
 static bool make_larger(struct elide_table **to);
 
 /*
- * Copy a word. *@to: the last table; a larger one takes its place where the word finds none in it. A lock for
- * which there is no memory either is lost, and may be a spinlock that only its class knows to be shared.
+ * Copy a word to the last table, *@to; a larger one replaces that if it has no place for the word. Without
+ * memory for that the lock is lost, and may be a spinlock that only its class knows to be shared.
  */
 static void copy(struct elide_table **to, uint64_t word, const struct elide_lock_state *state)
 {
@@ -452,7 +452,7 @@ static void move_word(struct elide_table *from, uint32_t i, struct elide_table *
 		word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 		if (word == ELIDE_MOVED)
 			return;
-		/* One that was destroyed may have been copied before. */
+		/* A destroyed lock is only copied if it was copied when it was alive. */
 		if (word && (!(word & ELIDE_WORD_GONE) ||
 			     elide_table_find(*to, elide_word_lock(word),
 					      &is)))
@@ -461,14 +461,14 @@ static void move_word(struct elide_table *from, uint32_t i, struct elide_table *
 	} while (!swap(at, word, ELIDE_MOVED));
 }
 
-/* After that nobody finds a lock in @from. */
+/* After that no thread finds a lock in @from. */
 static void move_words(struct elide_table *from, struct elide_table **to)
 {
 	for (uint32_t i = 0; i < from->nr; i++)
 		move_word(from, i, to);
 }
 
-/* A thread that was held up may still read it, its head above all, and store there. */
+/* Give memory back. A delayed thread may still read the table, its head above all, and store there. */
 static void let_go(struct elide_table *table)
 {
 	sys_madvise((char *)table + PAGE, words_size(table->nr) - PAGE +
@@ -476,8 +476,8 @@ static void let_go(struct elide_table *table)
 }
 
 /*
- * From the last table, which is not in use yet, to a larger one: it follows that one, as others may store in
- * both. There is no plain store to wait for.
+ * Move the words of the last table, which is not in use yet, to a larger one that follows it, as other
+ * threads may store in both. There is no plain store to wait for.
  */
 static bool make_larger(struct elide_table **to)
 {
@@ -498,7 +498,7 @@ static void move_all(struct elide_table *from)
 	uint32_t used = 0;
 
 	wait_for_stores();
-	/* In a forked child another thread may have left more than one. */
+	/* In a forked child a thread of the parent may have left more than one. */
 	while ((last = elide_table_next(to))) {
 		move_words(to, &last);
 		to = last;
@@ -523,7 +523,7 @@ void elide_table_settle(void)
 		publish(table);
 }
 
-/* Homes of a table for that number of locks, with room for as many more. */
+/* Words of a table for @live locks, with room for as many more. */
 static uint32_t words_for(uint32_t nr_now, uint32_t live)
 {
 	uint32_t nr = nr_now;
@@ -545,11 +545,11 @@ bool elide_table_make_room(const void *lock)
 		WRITE_ONCE(table_now.patience, 1 + table->nr / 8);
 		return false;
 	}
-	/* Near the limit a large table is not made anew for each lock that comes after one that is gone. */
+	/* Near the limit a large table must not be made anew for each lock that takes the room of another. */
 	WRITE_ONCE(table_now.patience, table->nr > SMALL_WORDS && used - live < table->nr / 64 &&
 				       used >= table_now.max_locks ? table->nr / 64 : 0);
 	nr = words_for(table->nr, live);
-	/* All places of the lock are taken, by locks that are alive, most of them. */
+	/* The lock has no place, as others have all of them, and most of these are alive. */
 	if (used < table_now.limit && nr == table->nr && used < live + live / 8) {
 		if (nr / CROWDED > live)
 			return false;

@@ -2,7 +2,7 @@
 /*
  * lock-table.h - the table of registry.h: places of words, and how it is made anew.
  *
- * Lock-free but for what is said to be in a global-lock path.
+ * Functions are lock-free unless they run in a global-lock path.
  */
 #ifndef ELIDE_LOCK_TABLE_H
 #define ELIDE_LOCK_TABLE_H
@@ -20,13 +20,13 @@ static inline struct elide_table *elide_table_now(void)
 	return __atomic_load_n(&elide_locks.table, __ATOMIC_ACQUIRE);
 }
 
-/** elide_table_next() - the table that has the words which a table has not any more; NULL: none. */
+/** elide_table_next() - the table to which the words of a table are being moved, or were; NULL: none. */
 static inline struct elide_table *elide_table_next(const struct elide_table *table)
 {
 	return __atomic_load_n(&table->next, __ATOMIC_ACQUIRE);
 }
 
-/** elide_table_has() - is a word of that lock, which may be gone? */
+/** elide_table_has() - is @word of the lock of @lock_word, be it destroyed or not? */
 static inline bool elide_table_has(uint64_t word, uint64_t lock_word)
 {
 	return (word ^ lock_word) << (64 - ELIDE_TAG_SHIFT) == 0;
@@ -38,17 +38,17 @@ static inline uint64_t elide_table_home(const struct elide_table *table, const v
 	return (uintptr_t)lock * ELIDE_HASH_FACTOR >> ELIDE_HASH_SHIFT & (table->nr - 1);
 }
 
-/** elide_table_has_room_for() - has a word room for the address of a lock? */
+/** elide_table_has_room_for() - does the address of a lock fit into a word? */
 static inline bool elide_table_has_room_for(const void *lock)
 {
 	return likely(!((uintptr_t)lock >> ELIDE_TAG_SHIFT));
 }
 
 /**
- * elide_table_find() - the word of a lock in a table, which may say that it is gone.
- * @table: which may not be all: elide_table_next()
+ * elide_table_find() - the word of a lock in a table, be the lock destroyed or not.
+ * @table: the table; the lock may be in elide_table_next()
  * @lock: address
- * @is: set: what the word was; it may have changed meanwhile, also to ELIDE_MOVED
+ * @is: set to the word, which may have changed meanwhile, also to ELIDE_MOVED
  *
  * Return: NULL if it has none.
  */
@@ -60,7 +60,7 @@ static inline uint64_t *elide_table_find(struct elide_table *table, const void *
 		return NULL;
 	for (int i = 0; i < ELIDE_SLOTS; i++) {
 		uint64_t *word = &table->words[home ^ i];
-		/* Acquire pairs with the release of who has registered it: the class is complete. */
+		/* Acquire pairs with the release of the registration: the class is complete. */
 		uint64_t w = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
 		if (elide_table_has(w, mine)) {
@@ -76,14 +76,14 @@ static inline uint64_t *elide_table_find(struct elide_table *table, const void *
 /**
  * elide_table_put() - register a lock.
  * @word: of the lock, with its tag
- * @initialised: whatever was there is gone; else a word that is there stays
+ * @initialised: an older lock at the address is gone; else its word stays
  * @new: set: the lock was not registered before, or was initialised
  *
- * Return: the word that is there now; 0 if there is no room.
+ * Return: the word in the table now; 0 if there is no room.
  */
 uint64_t elide_table_put(uint64_t word, bool initialised, bool *new);
 
-/* Where a lock's word is, if the search finds it at once. */
+/* The place of a lock's word, if it is one of the first two of the search. */
 static __always_inline_fn uint64_t *elide_table_pair(struct elide_table *table, uint64_t word)
 {
 	uint64_t *at = &table->words[elide_table_home(table, elide_word_lock(word))];
@@ -93,7 +93,7 @@ static __always_inline_fn uint64_t *elide_table_pair(struct elide_table *table, 
 	return at;
 }
 
-/* Store a word in its lock's place, where the memory of the lock is this thread's: see elide_table_put(). */
+/* Store a word in its lock's place. The lock's memory is this thread's. Return: there is no next table. */
 static __always_inline_fn bool elide_table_store(const struct elide_table *table, uint64_t *at,
 						 uint64_t word)
 {
@@ -104,9 +104,9 @@ static __always_inline_fn bool elide_table_store(const struct elide_table *table
 }
 
 /**
- * elide_table_renew() - elide_table_put() of an initialised lock, where its place has that class already.
+ * elide_table_renew() - elide_table_put() of an initialised lock whose place has that class already.
  *
- * Return: false if it has not, or is not found at once: elide_table_put() does it.
+ * Return: false: call elide_table_put().
  */
 static __always_inline_fn bool elide_table_renew(uint64_t word)
 {
@@ -118,22 +118,19 @@ static __always_inline_fn bool elide_table_renew(uint64_t word)
 	       elide_table_store(table, at, word);
 }
 
-/**
- * elide_table_retire() - elide_table_remove() of a lock that is found at once. Return: false if it
- * is not.
- */
+/** elide_table_retire() - elide_table_remove() of a lock that is found at once. Return: false: call that. */
 static __always_inline_fn bool elide_table_retire(const void *lock)
 {
 	struct elide_table *table = elide_table_now();
 	uint64_t *at = elide_table_pair(table, elide_word(lock, 0));
 	uint64_t word = READ_ONCE(*at);
 
-	/* All bits of the address: one of more than ELIDE_TAG_SHIFT bits has no word. */
+	/* Compare the whole address: one of more than ELIDE_TAG_SHIFT bits has no word. */
 	return likely(elide_word_lock(word) == lock) && likely(!elide_table_next(table)) &&
 	       elide_table_store(table, at, word | ELIDE_WORD_GONE);
 }
 
-/** elide_table_change() - from a word to another of the same lock. Return: false if there is another one. */
+/** elide_table_change() - replace a lock's word. Return: false if the word is not @from. */
 bool elide_table_change(uint64_t from, uint64_t to);
 
 /** elide_table_remove() - the lock is gone. */
@@ -145,21 +142,21 @@ void elide_table_forget(uintptr_t start, uintptr_t end);
 /** elide_table_full() - is there no room for further locks? */
 bool elide_table_full(void);
 
-/** elide_table_refused() - @nr locks were refused for that: after some of them it may be looked again. */
+/** elide_table_refused() - @nr locks were refused for that; after some, room is looked for again. */
 void elide_table_refused(uint32_t nr);
 
 /**
  * elide_table_make_room() - make the table anew: larger, or without the locks that are gone.
  * @lock: the lock for which there was no room
  *
- * In a global-lock path. Return: false if there is none.
+ * In a global-lock path. Return: false if there is no room.
  */
 bool elide_table_make_room(const void *lock);
 
-/** elide_table_settle() - in a forked child, in a global-lock path: end what another thread has begun. */
+/** elide_table_settle() - in a forked child, in a global-lock path: finish what a parent's thread began. */
 void elide_table_settle(void);
 
-/** elide_table_state() - what is remembered of a lock. Return: NULL if it is not registered. */
+/** elide_table_state() - the state of a lock. Return: NULL if it is not registered. */
 struct elide_lock_state *elide_table_state(const void *lock);
 
 #pragma GCC visibility pop

@@ -2,7 +2,7 @@
 /*
  * module-path.c - see module-path.h.
  *
- * Must never call what acquires the loader's lock, or allocates memory.
+ * Must never call a function that acquires the loader's lock, or allocates memory.
  */
 #include <link.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static int next_byte(struct lines *l)
 	return (unsigned char)l->bytes[l->at++];
 }
 
-/* Hexadecimal digits, and the byte after them into *@after. */
+/* Read a hexadecimal number, and the byte after it into *@after. */
 static uint64_t next_number(struct lines *l, int *after)
 {
 	uint64_t number = 0;
@@ -56,7 +56,7 @@ static uint64_t next_number(struct lines *l, int *after)
 	}
 }
 
-/* The rest of a line from the first slash on, as far as it fits. False at the end of the file. */
+/* Copy the rest of a line from the first slash on, as far as it fits. False at the end of the file. */
 static bool rest_of_line(struct lines *l, char *to, size_t size)
 {
 	size_t len = 0;
@@ -69,7 +69,7 @@ static bool rest_of_line(struct lines *l, char *to, size_t size)
 	return c >= 0;
 }
 
-/* What the kernel says of the file that is mapped at an address; empty if it does not. */
+/* Path of the file that is mapped at an address, from the kernel; empty if it is not known. */
 static void mapped_at(char *path, size_t size, uint64_t address)
 {
 	static const char deleted[] = " (deleted)";

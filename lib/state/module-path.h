@@ -12,12 +12,12 @@
 
 /**
  * elide_module_path() - the absolute path of an object's file.
- * @path: filled; the name that the loader has where no path is known
+ * @path: filled; the loader's name if no path is known
  * @size: bytes of @path
  * @found: of _dl_find_object()
  *
- * The loader may have found the file by a path from the current directory, which the program may have
- * changed since: then the kernel tells what is mapped. In a global-lock path, with a data file.
+ * If the loader has a relative path, the kernel tells what is mapped, as the program may have changed its
+ * current directory. In a global-lock path, with a data file.
  */
 void elide_module_path(char *path, size_t size, const struct dl_find_object *found);
 

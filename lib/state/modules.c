@@ -2,7 +2,7 @@
 /*
  * modules.c - see modules.h.
  *
- * Must never call what acquires the loader's lock.
+ * Must never call a function that acquires the loader's lock.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -22,11 +22,11 @@ static unsigned int nr_modules, nr_saved;
 static struct elide_chunk *chunk;
 
 /*
- * What is known of each beside its record.
- * @name:  hash of the name that the loader has for it
- * @frame: where its table of frames is, which tells apart objects of the same addresses, too
- * @mark:  what its addresses have in the data file: its number << ELIDE_MARK_SHIFT if another object
- *         had some of these addresses before, else 0
+ * What is known of each object beside its record.
+ * @name:  hash of the loader's name
+ * @frame: address of its frame table, which also tells apart objects at the same addresses
+ * @mark:  added to its addresses in the data file: its number << ELIDE_MARK_SHIFT if another object had
+ *         some of these addresses before, else 0
  * @gone:  it was unloaded
  */
 static struct {
@@ -41,13 +41,13 @@ _Static_assert(ELIDE_MAX_MODULES <= 1 << 12, "a marked address and the kind of a
 static unsigned int nr_gone, nr_marked;
 
 /*
- * Times that objects were unloaded while another thread was in a global-lock path: the next one
- * forgets them.
+ * Times that objects were unloaded while another thread was in a global-lock path. The next such path
+ * forgets these objects.
  */
 static uint32_t pending;
 uint32_t elide_modules_epoch;
 
-/* Of the name that the loader has: FNV-1a (Fowler, Noll and Vo). */
+/* FNV-1a (Fowler, Noll and Vo). */
 static uint64_t hash_name(const char *name)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -64,9 +64,9 @@ static bool has_range(unsigned int i, const struct dl_find_object *found)
 }
 
 /*
- * Of @nr modules that are known the one that was found, from number @i on; @nr if it is none of them.
- * @gone: one that was unloaded. Virtual time stands still meanwhile, as the length of names decides how
- * long it takes.
+ * Search @nr known modules, from number @i on, for the one that was found. Return: its number; @nr: none.
+ * @gone: search those that were unloaded. Virtual time stands still, as the time depends on the length of
+ * names.
  */
 static unsigned int module_index(const struct dl_find_object *found, unsigned int i, unsigned int nr,
 				 bool gone)
@@ -82,8 +82,8 @@ static unsigned int module_index(const struct dl_find_object *found, unsigned in
 }
 
 /*
- * _dl_find_object() is lock-free, unlike dl_iterate_phdr(), whose lock a program may hold
- * while it calls us, and which another thread may hold during a fork.
+ * _dl_find_object() is lock-free. The lock of dl_iterate_phdr() may be held by the program while it calls
+ * us, or by another thread during a fork.
  */
 const struct elide_module *elide_module_known(const void *address, bool *in_object)
 {
@@ -138,7 +138,7 @@ static void save_new(void)
 	}
 }
 
-/* Nothing that was found out about an address of the object holds any more. */
+/* The object was unloaded: forget all that was found out about its addresses. */
 static void forget(unsigned int i)
 {
 	known[i].gone = true;
@@ -150,7 +150,7 @@ static void forget(unsigned int i)
 	elide_registry_forget((const void *)modules[i].start, (const void *)modules[i].end);
 }
 
-/* Another object has the addresses of new module @m: those that are known there are gone. */
+/* Did other objects have addresses of @m? Forget them. */
 static bool has_addresses_of_others(const struct elide_module *m)
 {
 	bool others = false;
@@ -165,7 +165,7 @@ static bool has_addresses_of_others(const struct elide_module *m)
 	return others;
 }
 
-/* An object that was unloaded is there again: its number, @nr_modules if there is none. */
+/* Is it an unloaded object that is loaded again? Return: its number, or @nr_modules. */
 static unsigned int module_again(const struct dl_find_object *found)
 {
 	struct elide_module m = {
@@ -287,7 +287,7 @@ uint64_t elide_recorded_known(const void *address)
 	return (uintptr_t)address;
 }
 
-/* Reads nothing of the loader's description of the object, which another thread may be unloading. */
+/* Is the object still loaded? Does not read its link map, as another thread may be unloading it. */
 static bool is_there(unsigned int i)
 {
 	struct dl_find_object found;
@@ -326,7 +326,7 @@ void elide_modules_unloaded(void)
 	for (unsigned int i = 0; i < nr_modules; i++)
 		if (!known[i].gone && !is_there(i))
 			forget(i);
-	/* Not before: a look-up that finds nothing pending takes what it finds for what is there. */
+	/* Not before: a look-up that finds nothing pending trusts what it finds. */
 	__atomic_sub_fetch(&pending, due, __ATOMIC_RELEASE);
 }
 

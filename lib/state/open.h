@@ -16,13 +16,13 @@
 #define ELIDE_MAX_HELD    16
 #define ELIDE_MAX_PENDING 64
 
-/* Notes of elided locks inside the outermost whose calls are known, per transaction. */
+/* Notes of nested locks whose calls are known, per transaction. */
 #define ELIDE_MAX_NESTED (ELIDE_MAX_HELD - 1)
 
 /**
  * struct elide_held - a lock held by elision.
  * @word:  lock word
- * @value: what it held when it was subscribed to
+ * @value: of the word at the subscription
  * @size:  bytes of the word, 4 or 8
  * @depth: how often a recursive lock was relocked
  * @shape: @size with @depth 0, in one store
@@ -56,7 +56,7 @@ struct elide_acquired {
 /* Locks acquired at once whose order is watched; the kernel's lockdep has room for 48. */
 #define ELIDE_MAX_ACQUIRED 48
 
-/* What is still to be done about a lock after the commit. */
+/* What is to be done about a lock after the commit. */
 enum elide_deferred {
 	ELIDE_DEFER_ELIDED = 1, /* count it as elided */
 	ELIDE_DEFER_ELIDED_TRY, /* count it as elided by a trylock or a timed call */
@@ -76,8 +76,7 @@ enum elide_deferred {
  * @kind:  enum elide_kind
  * @lock:  address of the lock, which may be gone after the commit
  * @site:  return address of the call
- * @row:   counters of the call, NULL if (lock, site) was not known yet
- *
+ * @row:   counters of the call, NULL if the call was not known yet
  */
 struct elide_pending {
 	uint32_t what;
@@ -90,15 +89,15 @@ struct elide_pending {
 /* elide_thread.open in the usual section: one lock, nothing else to be done. */
 #define ELIDE_OPEN_ONE 1
 
-/* What one more elided lock inside, whose call is known, adds to it. */
+/* Added to it by a nested lock whose call is known. */
 #define ELIDE_OPEN_NESTED 0x10001
 
-/* Below this only locks are open, whose calls are known. */
+/* Below this the section has only elided locks whose calls are known. */
 #define ELIDE_OPEN_ODD ((ELIDE_MAX_NESTED + 1) * 0x10000ull)
 
 /*
- * A note of elided locks inside the outermost: the address of their call, and what it is more than
- * a multiple of a cache line is the number of further locks in a row by the same call.
+ * A note of nested locks: the address of their call, plus the number of further locks in a row by the same
+ * call, which is less than a cache line.
  */
 #define ELIDE_NESTED_CALL(note) ((struct elide_call *)((note) & ~(CACHE_LINE - 1ull)))
 #define ELIDE_NESTED_NR(note)   ((note) % CACHE_LINE + 1)

@@ -20,15 +20,15 @@ static inline uint32_t elide_random(struct elide_thread *t)
 	return t->seed;
 }
 
-/* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
+/* A random sampling period with that mean: a fixed one may keep step with the program. 0 stays 0: never. */
 static inline uint32_t elide_random_period(struct elide_thread *t, uint32_t mean)
 {
 	return mean > 1 ? 1 + ((uint64_t)elide_random(t) * (2 * mean - 1) >> 32) : mean;
 }
 
 /*
- * xorshift64 (Marsaglia, "Xorshift RNGs", 2003), with a state of its own: sampling must not
- * change the pauses that the back-off draws.
+ * xorshift64 (Marsaglia, "Xorshift RNGs", 2003), with a state of its own: sampling must not change the
+ * back-off's pauses.
  */
 static inline uint64_t elide_random_sample(struct elide_thread *t)
 {

@@ -10,13 +10,13 @@
 #include "lock-table.h"
 
 /*
- * Locks that samples have seen, by a hash: address and the thread that uses it. One that is put out by
- * another is counted twice at most.
+ * Locks that samples have seen, by a hash: address and the thread that uses it. A lock whose
+ * place another one takes may be counted twice.
  */
 #define NR_USERS 4096
 static uint64_t users[NR_USERS];
 
-/* In @users: more than one thread. */
+/* In @users: several threads. */
 #define SEVERAL 0xffffull
 
 int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
@@ -32,7 +32,7 @@ uint32_t elide_registry_find(const void *lock)
 	uint64_t word;
 	uint32_t tag;
 
-	/* What is not found there may have been moved. */
+	/* A word that is not found may have been moved. */
 	while (unlikely(!elide_table_find(table, lock, &word))) {
 		table = elide_table_next(table);
 		if (!table)
@@ -81,7 +81,7 @@ struct policy_lock *elide_policy_of(const void *lock)
 	return state ? &state->policy : &nobody;
 }
 
-/* A spinlock that no call has initialised, as far as is known, may be one that was refused. */
+/* A spinlock of which no initialisation is known may be a process-shared one that was refused. */
 static bool may_be_shared(enum elide_kind kind, bool initialised)
 {
 	return unlikely(READ_ONCE(elide_locks.lost_shared)) && kind == ELIDE_KIND_SPIN && !initialised;
@@ -109,7 +109,7 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 		return ELIDE_NONE;
 	tag = elide_registry_find(lock);
 	if (tag != ELIDE_NONE && !initialised)
-		return tag; /* another thread found it first */
+		return tag; /* another thread was first */
 	class_index = elide_class_of(lock, kind, site, initialised,
 				     shared || may_be_shared(kind, initialised));
 	if (class_index == ELIDE_NONE) {
@@ -119,7 +119,7 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 		return ELIDE_NONE;
 	}
 	tag = put(lock, class_index, initialised);
-	/* Others may have filled the new table while the words were moved. */
+	/* Other threads may have filled the new table while the words were moved. */
 	while (tag == ELIDE_NONE && elide_table_make_room(lock))
 		tag = put(lock, class_index, initialised);
 	if (tag == ELIDE_NONE)

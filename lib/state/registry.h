@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * registry.h - the locks of the process: which class each has, and what is remembered of it.
+ * registry.h - the locks of the process: which class each has, and its state.
  *
- * One table for all threads has a word for each lock: its address and a tag, which says what the
- * lock belongs to. A lock call reads that word and compares it with what it expects, so nothing of
- * its counters waits for a cache miss of the table. Words are written when a lock is initialised,
- * is first met, gets a state of its own, and is destroyed.
+ * One table for all threads has a word for each lock: its address and a tag, which says what the lock
+ * belongs to. A lock call compares that word with what it expects, so its counters do not wait for a cache
+ * miss of the table. Words are written when a lock is initialised, is first met, gets a state of its own,
+ * and is destroyed.
  *
- * Open addressing (Knuth, TAOCP vol. 3, 6.4) within ELIDE_SLOTS words. A place
- * belongs to an address until the table is made anew, which leaves out the locks that were
- * destroyed: so the thread to which the memory of a lock belongs, as it initialises or destroys
- * it, changes the word by a plain store. The table is made anew in a global-lock path while others look
- * up, register and remove locks.
+ * Open addressing (Knuth, TAOCP vol. 3, 6.4) within ELIDE_SLOTS words. A place belongs to an address until
+ * the table is made anew, which leaves out the locks that were destroyed. So a thread that initialises or
+ * destroys a lock, and thus owns its memory, changes the word by a plain store. The table is made anew in a
+ * global-lock path while other threads look up, register and remove locks.
  *
  * Must never be changed inside a transaction, and never touches a lock itself.
  */
@@ -30,9 +29,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Where the tag is in a word: above the address. User addresses have 47 bits; where the processor has
- * 5-level paging an mmap() hint gives up to 56 bits: locks at addresses of more than 48 bits are not
- * registered.
+ * The tag is above the address in a word. User addresses have 47 bits; with 5-level paging an mmap() hint
+ * gives up to 56 bits: locks at addresses of more than 48 bits are not registered.
  */
 #define ELIDE_TAG_SHIFT 48
 
@@ -49,21 +47,20 @@
 
 _Static_assert(ELIDE_TAG_CLASSES + ELIDE_NR_KINDS <= ELIDE_TAG_HOT, "a tag says which it is");
 
-/* Words in which a lock may be: two lines of the table. The search changes the low bits of its home. */
+/* Places that a lock may have: two lines of the table. The search changes the low bits of its home. */
 #define ELIDE_SLOTS 16
 
 /*
- * Multiplicative hashing (TAOCP vol. 3, 6.4). Of 20,000 random odd factors this is the best by 28 distances
- * of neighbouring locks from 4 to 4,096 bytes and ten sizes of a table. Where the table is two fifths
- * full, 97 % of the locks of one array are in the first two words of the search, and 95 % of those of 16
- * arrays, by seven distances; with a random hash 92 %. See strides_are_spread in
- * tests/unit/test_registry.c.
+ * Multiplicative hashing (TAOCP vol. 3, 6.4). Of 20,000 random odd factors this is the best for 28 distances
+ * of neighbouring locks, from 4 to 4,096 bytes, and ten sizes of a table. In a table two fifths full the
+ * first two words of the search have 97 % of the locks of one array, and 95 % of those of 16 arrays, for
+ * seven distances; with a random hash 92 %. See strides_are_spread in tests/unit/test_registry.c.
  */
 #define ELIDE_HASH_FACTOR 0x6f83cad183c122d9ull
 #define ELIDE_HASH_SHIFT  36
 
 /**
- * struct elide_lock_state - what is remembered of a lock beside its word, where that is needed.
+ * struct elide_lock_state - the state of a lock beside its word.
  * @policy: the policy's state of the lock
  * @holder: which call locked it last: elide_registry_holder()
  */
@@ -75,8 +72,8 @@ struct elide_lock_state {
 /**
  * struct elide_table - a table of locks.
  * @nr: words
- * @next: the one to which its words are being moved, or were; NULL: none
- * @states: of each word; pages that are never written take no memory
+ * @next: the table to which its words are being moved, or were; NULL: none
+ * @states: a state for each word; pages that are never written take no memory
  * @words: 0: never used; ELIDE_MOVED; else address and tag
  */
 struct elide_table {
@@ -86,15 +83,15 @@ struct elide_table {
 	uint64_t words[] __cacheline_aligned;
 };
 
-/* A word that is not in use any more: the next table has what was in it. */
+/* A word that was moved to the next table. */
 #define ELIDE_MOVED 1ull
 
 /**
  * struct elide_locks - the table that is in use.
- * @mask: of the place of a lock's home, in bytes: read before @table, and written after it
+ * @mask: of the offset of a lock's home, in bytes: read before @table, and written after it
  * @table: never smaller than @mask says
  * @hot_classes: by number of a state: the class of the lock that has it
- * @has_states: something was remembered of a lock
+ * @has_states: a struct elide_lock_state was used
  * @lost_shared: a process-shared lock is not in the table
  */
 extern struct elide_locks {
@@ -106,15 +103,14 @@ extern struct elide_locks {
 } elide_locks;
 
 /*
- * The word of a lock. Bits of an address for which there is no room are in the tag: no word fits but that of
- * a lock whose address has the same lower bits, and whose tag differs by these.
+ * The word of a lock. Address bits from ELIDE_TAG_SHIFT on change the tag, so such a word matches no lock at
+ * that address.
  */
 static __always_inline_fn uint64_t elide_word(const void *lock, uint64_t tag)
 {
 	return (uintptr_t)lock ^ tag << ELIDE_TAG_SHIFT;
 }
 
-/* The lock of a word, and its tag. */
 static __always_inline_fn const void *elide_word_lock(uint64_t word)
 {
 	return (const void *)(uintptr_t)(word & ((1ull << ELIDE_TAG_SHIFT) - 1));
@@ -125,14 +121,14 @@ static __always_inline_fn uint32_t elide_word_tag(uint64_t word)
 	return word >> ELIDE_TAG_SHIFT;
 }
 
-/* What says in a word that the lock is gone. */
+/* Bit of a word: the lock was destroyed. */
 #define ELIDE_WORD_GONE ((uint64_t)ELIDE_TAG_GONE << ELIDE_TAG_SHIFT)
 
 /**
- * elide_registry_is() - has the lock that tag, and is its word where the search finds it at once?
+ * elide_registry_is() - has the lock that tag, and is its word one of the first two of the search?
  * @mark: elide_word(NULL, tag)
  *
- * The two words of a pair are compared without a branch: which of them it is cannot be predicted.
+ * The two words are compared without a branch, which could not be predicted.
  * Reads only: allowed in a transaction.
  */
 static __always_inline_fn bool elide_registry_is(const void *lock, uint64_t mark)
@@ -170,7 +166,7 @@ static inline uint32_t elide_tag_class(uint32_t tag)
 	return tag >= ELIDE_TAG_HOT ? READ_ONCE(elide_locks.hot_classes[tag - ELIDE_TAG_HOT]) : tag;
 }
 
-/** elide_tag_hot() - number of the own state of a lock with that tag, 0 if it has that of its class. */
+/** elide_tag_hot() - number of the own state of a lock with that tag, 0 if it has none. */
 static inline uint32_t elide_tag_hot(uint32_t tag)
 {
 	return tag >= ELIDE_TAG_HOT ? tag - ELIDE_TAG_HOT : 0;
@@ -181,7 +177,7 @@ uint32_t elide_registry_class(const void *lock);
 
 /**
  * elide_registry_split() - a lock gets a state of its own.
- * @lock: it
+ * @lock: address
  * @class_index: its class
  * @nr: number of the state, from 1, which no lock had before
  *
@@ -193,14 +189,14 @@ bool elide_registry_split(const void *lock, uint32_t class_index, uint32_t nr);
 bool elide_registry_full(void);
 
 /**
- * elide_registry_refuse() - so a lock is not registered: it is counted as dropped.
- * @shared: it is process-shared: nothing but the registry knows that of a spinlock
+ * elide_registry_refuse() - count a lock as dropped, as there was no room.
+ * @shared: it is process-shared, which only the registry knows of a spinlock
  *
  * Lock-free.
  */
 void elide_registry_refuse(bool shared);
 
-/* Mask of the kind, which is that of a lock, in what elide_registry_holder() returns. */
+/* Mask of the kind of a lock in what elide_registry_holder() returns. */
 #define ELIDE_HOLDER_KIND 7
 
 _Static_assert(ELIDE_KIND_COND <= ELIDE_HOLDER_KIND + 1, "kinds of locks");
@@ -215,15 +211,15 @@ uint64_t elide_registry_holder(const void *lock);
 /**
  * elide_registry_set_holder() - remember the call that has locked a lock, by one plain store.
  *
- * Threads share the line: what is there already is not stored again.
+ * Threads share the line, so a call that is there already is not stored again.
  */
 void elide_registry_set_holder(const void *lock, const void *site, enum elide_kind kind);
 
-/** elide_policy_of() - the lock's state in the policy; one for nobody if the lock is not registered. */
+/** elide_policy_of() - the lock's state in the policy; a dummy if the lock is not registered. */
 struct policy_lock *elide_policy_of(const void *lock);
 
 /**
- * elide_registry_add() - register a lock that was initialised, or was found locked.
+ * elide_registry_add() - register a lock that was initialised, or is met for the first time.
  * @lock: address
  * @kind: enum elide_kind of the class
  * @site: return address of the call
@@ -238,7 +234,7 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 			    bool initialised, bool shared);
 
 /**
- * elide_registry_add_known() - elide_registry_add() where the class exists already.
+ * elide_registry_add_known() - elide_registry_add() for a class that exists.
  *
  * The parameters are those of elide_registry_add(). Lock-free, async-signal-safe. Not in a forked
  * child whose registry is still its parent's: elide_gate_same_process().
@@ -256,24 +252,21 @@ uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const 
  */
 void elide_registry_remove(const void *lock);
 
-/**
- * elide_registry_forget() - an object was unloaded: the locks at its addresses are gone. In a
- * global-lock path.
- */
+/** elide_registry_forget() - an object was unloaded: its locks are gone. In a global-lock path. */
 void elide_registry_forget(const void *start, const void *end);
 
 /**
- * elide_registry_used() - a thread was seen to use a lock; not each time it does so, but by samples.
+ * elide_registry_used() - a sample of a thread's uses of a lock.
  * @lock: the lock
  * @class_index: its class
  * @user: the thread's block
  *
- * Counts the lock in @nr_shared of its class when a second thread does so, up to
- * ELIDE_SHARED_COUNTED. Lock-free.
+ * Counts the lock in @nr_shared of its class when it sees a second thread, up to ELIDE_SHARED_COUNTED.
+ * Lock-free.
  */
 void elide_registry_used(const void *lock, uint32_t class_index, const void *user);
 
-/** elide_registry_settle() - in a forked child, in a global-lock path: end what another thread has begun. */
+/** elide_registry_settle() - elide_table_settle(). */
 void elide_registry_settle(void);
 
 /**

@@ -63,7 +63,7 @@ void elide_rules_parse(const char *rules_text)
 	}
 }
 
-/* Greedy matching with one point to come back to (Kirk Krauss, Dr. Dobb's 2008). */
+/* Greedy matching with one backtracking point (Kirk Krauss, Dr. Dobb's 2008). */
 int elide_rules_glob(const char *pattern, const char *name)
 {
 	const char *star = NULL, *back = NULL;
@@ -87,7 +87,7 @@ int elide_rules_glob(const char *pattern, const char *name)
 	return !*pattern;
 }
 
-/* "object!symbol" of an address of object @m in @buffer; "object!" where no symbol covers it. */
+/* Write "object!symbol" of an address of object @m, or "object!" if no symbol covers it. */
 static void name_of(const struct elide_module *m, uint64_t address, char *buffer, size_t size)
 {
 	const char *base = m ? strrchr(m->path, '/') : NULL;
@@ -114,7 +114,7 @@ enum elide_ruling elide_rules_match(const struct elide_class *info, const void *
 	/* Locks without a place have no name. */
 	if (!nr_rules || info->type == ELIDE_CLASS_BEYOND)
 		return ELIDE_RULING_NONE;
-	/* A return address may be the first byte of the next function. */
+	/* A return address may already be in the next function. */
 	if (info->type != ELIDE_CLASS_STATIC)
 		address--;
 	name_of(elide_module_of_past(address), address, lock, sizeof(lock));

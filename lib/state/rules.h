@@ -2,8 +2,7 @@
 /*
  * rules.h - the user's rules on which locks to elide (tunable LOCKS).
  *
- * Names are looked up in the objects' own symbol tables, only if there are
- * rules, and never inside a transaction.
+ * Looks names up in the objects' own symbol tables, only if there are rules, and never inside a transaction.
  */
 #ifndef ELIDE_RULES_H
 #define ELIDE_RULES_H
@@ -21,7 +20,7 @@ enum elide_ruling {
  * elide_rules_parse() - read the rules.
  * @text: "PATTERN=on|off|profile,..."
  *
- * A rule that cannot be understood is left out with one line on standard error.
+ * Leaves out a malformed rule, with one line on standard error.
  */
 void elide_rules_parse(const char *text);
 

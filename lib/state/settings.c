@@ -16,13 +16,13 @@ bool elide_adapts;
 uint64_t elide_hold_mask = ~0ull;
 uint64_t elide_short_mask = ~0ull;
 
-/* Processors that may be used. With more than a set has room for: those that are online. */
+/* Processors that may be used; on a machine with too many for the kernel's set, those that are online. */
 static uint32_t count_processors(void)
 {
 	return sys_processors_usable() ?: sys_processors_online();
 }
 
-/* Without transactions: may threads be restricted? */
+/* May threads be restricted without transactions? */
 static bool may_restrict(void)
 {
 	return elide_tunables.policy == POLICY_RESTRICT ||
@@ -75,7 +75,7 @@ static void configure_policy(void)
 	policy_arms(&elide_process.config);
 }
 
-/* A period rounded up to a power of two, less one; all ones for never. */
+/* A period rounded up to a power of two, minus one; all ones for never. */
 static uint64_t hold_mask(uint32_t period)
 {
 	uint64_t power = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * settings.h - what was decided for the whole process at its start.
+ * settings.h - what is decided for the whole process at its start.
  */
 #ifndef ELIDE_SETTINGS_H
 #define ELIDE_SETTINGS_H
@@ -16,31 +16,30 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Natively one of 128 first attempts is timed: for that it goes the long way, which costs as much
- * as three short sections.
+ * Natively one of 128 first attempts is timed. It takes the long way, which costs as much as three short
+ * sections.
  */
 #define ELIDE_TIME_PERIOD 128
 
 /**
  * struct elide_process - constant after the start but for @running, @watch_locked, @tell_section.
- * @running: calls are counted; false before the start, when off, and in a child not followed
+ * @running: calls are counted; false before the start, with ELIDE_MODE=off, and in a child not followed
  * @mode:    enum elide_run_mode
  * @rtm:     enum elide_rtm
  * @config:  of the policy
  * @policy:  its name
  * @why:     why @mode is what it is
- * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @short_way: the wrappers know the locks' words and may acquire them without calling glibc
  * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
  * @restricts: threads of contended locks may be restricted: adapt/crowd.h
- * @blames:  who is to blame for aborts and waits is found out: evidence_contended()
- * @watch_locked: @order, or @blames and something is contended: more is done about each
- *           acquisition that locks
+ * @blames:  the holders to blame for aborts and waits are found out: evidence_contended()
+ * @watch_locked: @order, or @blames and something is contended: locked acquisitions are watched
  * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts
  * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
- *           and nothing is to be known of the abort but that it was one
- * @tid_at:  where behind the thread pointer libc keeps a thread's Linux id; 0: not known
- * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
+ *           without evidence of the abort
+ * @tid_at:  offset from the thread pointer at which libc keeps a thread's Linux id; 0: not known
+ * @holder:  by enum elide_kind, offset of the holder's thread id in a lock; 0: it has none
  */
 struct elide_process {
 	bool running;
@@ -63,30 +62,30 @@ struct elide_process {
 
 extern struct elide_process elide_process;
 
-/** elide_short_way() - may the wrappers do by themselves what is usual? */
+/** elide_short_way() - may the wrappers take their short way? */
 static inline bool elide_short_way(void)
 {
 	return elide_process.short_way && !elide_process.order;
 }
 
-/* True when this process elides: mode, RTM and the watch all agree. */
+/* This process elides: mode and RTM allow it, and watch() has not switched it off. */
 extern bool elide_enabled;
 
-/* True when the policy chooses arms: where @elide_enabled is, and in mode restrict. */
+/* The policy chooses arms: @elide_enabled, or mode restrict. */
 extern bool elide_adapts;
 
-/** elide_halted() - is nothing elided or restricted for now, in a process that does either? */
+/** elide_halted() - does the process neither elide nor restrict for now? */
 static inline bool elide_halted(void)
 {
 	return !READ_ONCE(elide_adapts) || READ_ONCE(elide_data->control);
 }
 
-/* Period of the acquisitions whose hold time is measured, a power of two, less one. */
+/* Period of the acquisitions whose hold time is measured, a power of two, minus one. */
 extern uint64_t elide_hold_mask;
 
 /*
- * Period of the locked acquisitions for which elide_short_more() is called, less one: that of
- * elide_hold_mask, or 0 (all of them) where locked acquisitions are watched.
+ * Period of the locked acquisitions for which elide_short_more() is called, minus one: elide_hold_mask, or 0
+ * (all of them) while locked acquisitions are watched.
  */
 extern uint64_t elide_short_mask;
 

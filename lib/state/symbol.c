@@ -18,12 +18,11 @@ struct image {
 	size_t size;
 };
 
-/* Alignment of the tables in an object, bytes: that of their widest member. */
+/* Alignment of the tables in an object, bytes: of their widest member. */
 #define TABLE_ALIGN 8
 
 /*
- * @n records of @record bytes at @offset, or NULL if they are not inside the
- * file or not where their members would be aligned.
+ * @n records of @record bytes at @offset, or NULL if they are not inside the file, or not aligned.
  */
 static const void *at(const struct image *image, uint64_t offset, uint64_t n, size_t record)
 {
@@ -66,7 +65,7 @@ static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf
 	return -ENOENT;
 }
 
-/* The sections of an object, NULL if it is none. */
+/* The sections of an object, NULL if the file is not one. */
 static const Elf64_Shdr *sections(const struct image *image, unsigned int *nr)
 {
 	const Elf64_Ehdr *e = at(image, 0, 1, sizeof(*e));
@@ -92,7 +91,7 @@ static int find(const struct image *image, uint64_t address, char *name, size_t 
 	return -ENOENT;
 }
 
-/* To be unmapped. */
+/* The caller unmaps the image. */
 static int map_image(const char *path, struct image *image)
 {
 	struct stat st;
@@ -170,8 +169,9 @@ int elide_symbol_objects(const char *path, void (*found)(void *arg, uint64_t val
 }
 
 /*
- * The small functions of one object, which was looked into last.
- * @path, @epoch: of the object, and of the objects that were unloaded then
+ * The small functions of the object in which one was last looked up.
+ * @path: of the object
+ * @epoch: elide_modules_epoch at that time
  * @symbols, @strings: sections of its file
  * @slots: symbol numbers + 1, by the functions' first addresses; NULL: there is no table yet
  * @mask: number of slots - 1, a power of two - 1
@@ -196,7 +196,7 @@ static uint32_t slot_of(uint64_t start)
 	return start * 0x9e3779b97f4a7c15ull >> 32 & functions.mask;
 }
 
-/* Enters the symbols of a table. Of those of one address the first is found first. */
+/* Enter the symbols of a table. Of several at one address the first is found first. */
 static void enter(const Elf64_Sym *sym, uint64_t n, uint64_t max)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -210,7 +210,7 @@ static void enter(const Elf64_Sym *sym, uint64_t n, uint64_t max)
 	}
 }
 
-/* Makes the table of the functions in a section of symbols. Return: 0 or -ENOENT. */
+/* Make the table of the functions in a section of symbols. Return: 0 or -ENOENT. */
 static int make_table(const struct image *image, const Elf64_Shdr *table, const Elf64_Shdr *strings,
 		      uint64_t max)
 {
@@ -234,7 +234,7 @@ static int make_table(const struct image *image, const Elf64_Shdr *table, const 
 	return 0;
 }
 
-/* Of .symtab, else of .dynsym. */
+/* Make the table from .symtab, else from .dynsym. */
 static int make_functions(const char *path, uint64_t max)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
@@ -259,7 +259,7 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset)
 	return sys_call(lseek, fd, offset, SEEK_SET, 0, 0, 0) < 0 ? -1 : sys_read(fd, to, size);
 }
 
-/* Reads a symbol of the table, if it is still that function. */
+/* Read a symbol of the table, if it is still that function. */
 static int read_function(int fd, uint32_t number, uint64_t start, uint64_t max, char *name,
 			 size_t size, struct elide_symbol *symbol)
 {
@@ -283,7 +283,7 @@ static int find_function(uint64_t start, uint64_t max, char *name, size_t size,
 	uint32_t slot = slot_of(start);
 	int fd, err = -ENOENT;
 
-	/* Mostly it is larger, and has no entry. */
+	/* Mostly the function is larger, and has no entry. */
 	if (!functions.slots[slot])
 		return -ENOENT;
 	fd = sys_open(functions.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);

@@ -2,8 +2,8 @@
 /*
  * symbol.h - the symbols of an ELF object: the one that covers an address, and its data.
  *
- * For the rules, and for arrays of locks; reports are symbolised offline, with libdw, by the
- * tools. Must never allocate or take a lock: it runs inside lock calls.
+ * Must never allocate or acquire a lock: it runs inside lock calls. The tools symbolise reports offline,
+ * with libdw.
  */
 #ifndef ELIDE_SYMBOL_H
 #define ELIDE_SYMBOL_H
@@ -26,7 +26,7 @@
 int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size);
 
 /**
- * struct elide_symbol - what else the table says of a symbol.
+ * struct elide_symbol - further members of a symbol.
  * @value: its address, as in the table
  * @size:  bytes
  * @local: no other file of the program, or no other object, can name it
@@ -37,9 +37,7 @@ struct elide_symbol {
 	bool local;
 };
 
-/**
- * elide_symbol_look() - elide_symbol_find(), and fill @symbol if there is one.
- */
+/** elide_symbol_look() - elide_symbol_find(), and fill @symbol if there is one. */
 int elide_symbol_look(const char *path, uint64_t address, char *name, size_t size,
 		      struct elide_symbol *symbol);
 
@@ -48,8 +46,8 @@ int elide_symbol_look(const char *path, uint64_t address, char *name, size_t siz
  * @start: in the object's own addresses
  * @max: bytes that the function may have; the same in all calls
  *
- * For many calls: from the second in a row for one object on, its functions are found in a table,
- * and of a larger one nothing is read. In a global-lock path.
+ * For many calls: from the second one in a row for one object on, a table has its small functions, so that
+ * nothing is read for a larger one. In a global-lock path.
  *
  * Return: 0, or -ENOENT if no function of that size begins there.
  */
@@ -64,7 +62,7 @@ int elide_symbol_function(const char *path, uint64_t start, uint64_t max, char *
  *
  * Maps the file for the length of the call.
  *
- * Return: 0, or -ENOENT if there is no .symtab, so that more data may have no name.
+ * Return: 0; -ENOENT if there is no .symtab, so that other data may have no name.
  */
 int elide_symbol_objects(const char *path, void (*found)(void *arg, uint64_t value, uint64_t size),
 			 void *arg);

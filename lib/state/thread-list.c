@@ -6,8 +6,8 @@
 static struct elide_thread *all;
 
 /*
- * By the lowest bits of thread ids, which the kernel gives one after the other: a later thread
- * takes the place of an earlier one. Of that one it is found later that it has ended.
+ * By the lowest bits of thread ids, which the kernel gives one after the other: a later thread takes the
+ * place of an earlier one, whose end is found out later.
  */
 static struct elide_thread *by_tid[1u << 14];
 
@@ -25,7 +25,7 @@ void elide_threads_add(struct elide_thread *t)
 {
 	struct elide_thread *first = READ_ONCE(all);
 
-	/* Pairs with readers that follow the list: the block is whole. */
+	/* Release for readers that follow the list: the block is whole. */
 	do
 		t->next = first;
 	while (!__atomic_compare_exchange_n(&all, &first, t, false, __ATOMIC_RELEASE,
@@ -38,7 +38,7 @@ struct elide_thread *elide_thread_of(uint32_t tid)
 
 	if (likely(!valgrind_runs()))
 		return READ_ONCE(by_tid[tid % ARRAY_SIZE(by_tid)]);
-	/* In simulated caches the run would depend on the ids of its threads. */
+	/* Else the simulated caches would depend on the thread ids. */
 	for (t = elide_threads_all(); t && t->tid != tid; t = t->next)
 		;
 	return t;

@@ -16,7 +16,7 @@ static struct {
 	struct elide_chunk *chunk;
 	uint32_t nr_blocks;
 	uint32_t nr_past;
-	struct elide_thread_record *past[ELIDE_PAST_NAMES + 1]; /* the last: of further names */
+	struct elide_thread_record *past[ELIDE_PAST_NAMES + 1]; /* the last one is for further names */
 } records;
 
 static struct elide_thread_record *add(const struct elide_thread_record *record)
@@ -31,7 +31,7 @@ static struct elide_thread_record *add(const struct elide_thread_record *record)
 	return copy;
 }
 
-/* What the rows of a block have counted. A hot lock's call counts in the row of another call. */
+/* Sum up the rows of a block. The call of a lock with a state of its own counts in another call's row. */
 static void sum_rows(struct elide_thread *t, struct elide_thread_record *to)
 {
 	double held = 0;
@@ -53,12 +53,11 @@ static void sum_rows(struct elide_thread *t, struct elide_thread_record *to)
 }
 
 /*
- * The record of past threads of a name, if there is one, or if there can be no further one; else
- * NULL.
+ * The record of past threads of a name, or, if there are too many names, that of further names; NULL.
  */
 static struct elide_thread_record *past_known(const char *name)
 {
-	/* Pairs with find_past(): those that are counted are there. */
+	/* Pairs with find_past(): counted records are complete. */
 	uint32_t nr = __atomic_load_n(&records.nr_past, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < nr; i++)
@@ -67,7 +66,7 @@ static struct elide_thread_record *past_known(const char *name)
 	return nr == ELIDE_PAST_NAMES ? READ_ONCE(records.past[nr]) : NULL;
 }
 
-/* The same, made if there is none; NULL if there is no room. */
+/* past_known(), made if need be; NULL if there is no room. */
 static struct elide_thread_record *find_past(const char *name)
 {
 	struct elide_thread_record past = {.state = ELIDE_THREAD_PAST}, *found = past_known(name);
@@ -89,13 +88,13 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Threads that begin outside of global-lock paths add at the same time. */
+/* Atomic: threads that begin outside of global-lock paths add at the same time. */
 static void add_to(uint64_t *sum, uint64_t more)
 {
 	__atomic_add_fetch(sum, more, __ATOMIC_RELAXED);
 }
 
-/* The thread that had the block is past, and another one has it: its rows have @now. */
+/* Another thread gets a block: add what the last one, of record @was, has counted. @now: sums of the rows */
 static void add_past(const struct elide_thread_record *was, const struct elide_thread_record *now)
 {
 	struct elide_thread_record *past = find_past(was->name);
@@ -129,7 +128,7 @@ void elide_thread_record_name(struct elide_thread *t)
 {
 	uint32_t nr = t->nr_names++;
 
-	/* The first row is made when the thread has just begun. */
+	/* Not with the first row: then the thread has just begun. */
 	if (nr && !(nr & (nr - 1)))
 		read_own_name(t);
 }
@@ -171,7 +170,7 @@ void elide_thread_record_end(struct elide_thread *t)
 		t->record->state = ELIDE_THREAD_ENDED;
 }
 
-/* What /proc has as the name of a thread of this process. */
+/* Read the name of another thread of this process from /proc. */
 static void read_name(struct elide_thread *t)
 {
 	char path[64], name[sizeof(t->record->name)];
@@ -186,7 +185,7 @@ static void read_name(struct elide_thread *t)
 	sys_close(fd);
 	if (n < 2)
 		return;
-	/* It ends with a line feed. */
+	/* In place of the line feed. */
 	name[n - 1] = '\0';
 	memcpy(t->record->name, name, n);
 }

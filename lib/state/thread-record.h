@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * thread-record.h - which thread counted what: its record in the data file.
+ * thread-record.h - records of threads in the data file: which thread counted what.
  *
- * Used outside transactions; nothing here is done for an acquisition.
+ * Outside transactions, and not in each acquisition.
  */
 #ifndef ELIDE_THREAD_RECORD_H
 #define ELIDE_THREAD_RECORD_H
@@ -12,9 +12,9 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * elide_thread_record_make() - make the record of a block that no thread has had.
+ * elide_thread_record_make() - make the record of a new block; without room it gets none.
  *
- * In a global-lock path. Where there is no room for it the block goes without.
+ * In a global-lock path.
  */
 void elide_thread_record_make(struct elide_thread *t);
 
@@ -27,12 +27,11 @@ void elide_thread_record_make(struct elide_thread *t);
 bool elide_thread_record_is_made(const struct elide_thread *t);
 
 /**
- * elide_thread_record_begin() - a thread has got a block: its record begins.
+ * elide_thread_record_begin() - a thread has got a block: begin its record.
  * @t: the block of the calling thread
  *
- * What the rows of the block have is kept in the record; what the thread counted that had the block
- * before goes to the record of past threads of its name. In a global-lock path, or where
- * elide_thread_record_is_made().
+ * Keeps the sums of the block's rows in the record, and adds what the block's last thread has counted to the
+ * record of past threads of its name. In a global-lock path, or if elide_thread_record_is_made().
  */
 void elide_thread_record_begin(struct elide_thread *t);
 
@@ -42,8 +41,8 @@ void elide_thread_record_end(struct elide_thread *t);
 /**
  * elide_thread_record_name() - the calling thread makes a row.
  *
- * Its name is read when it begins, and again with its second, fourth, eighth row and so on: it
- * may have got one meanwhile.
+ * Its name, which it may set meanwhile, is read when it begins, and again with its second, third, fifth,
+ * ninth row and so on.
  */
 void elide_thread_record_name(struct elide_thread *t);
 

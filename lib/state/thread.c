@@ -4,7 +4,7 @@
 #include "settings.h"
 #include "thread.h"
 
-/* Where there is no block: the first member of one, which has its alignment. */
+/* The first member of a dummy block, with the alignment of one. */
 static const uint64_t always_open
 	__attribute__((aligned(_Alignof(struct elide_thread)))) = ~0ull;
 
@@ -14,7 +14,7 @@ __thread struct elide_refused elide_refused;
 
 bool elide_refused_passes(void)
 {
-	/* Of all blocks the child of a fork has none. */
+	/* A forked child has no blocks yet, so there is room. */
 	if (unlikely(!elide_gate_same_process())) {
 		elide_refused = (struct elide_refused){0};
 		return false;

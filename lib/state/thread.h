@@ -16,28 +16,28 @@
  *   call      functions that keep the rule; for a lock that is not elided the real function, whose stores
  *             are to that lock; rtm_abort(), where a call needs more
  *
- * All other stores and reads are forbidden, and so are allocation, system calls, PAUSE and CPUID, which
+ * All other stores and reads are forbidden, and so are allocation, and system calls, PAUSE and CPUID, which
  * abort each attempt. Why:
  *
  *   write set  A written line must stay in the first-level cache until the commit. A section of one lock
  *              writes one line of the block, the first; one with another lock inside writes three; each
  *              pending call adds one or two.
- *   conflicts  A store to a line that another thread's transaction has read or written aborts that one, and
- *              so does a read of what it has written. No other thread writes the lines of the members named,
- *              and none reads them while the thread runs.
- *   rollback   An abort undoes what was stored. What has to stay, as counters and evidence, is written after
- *              the commit: @pending and @nested keep what is to be counted. prepare() stores what is known
- *              of a section before XBEGIN. A signal aborts before its handler runs, which finds the block as
- *              it was at XBEGIN.
+ *   conflicts  A store to a line that another thread's transaction has read or written aborts that
+ *              transaction, and so does a read of a line that it has written. No other thread writes the
+ *              lines of the members named, and none reads them while the thread runs.
+ *   rollback   An abort undoes all stores. Counters and evidence, which have to stay, are written after the
+ *              commit: @pending and @nested keep what is to be counted. prepare() stores what is known of a
+ *              section before XBEGIN. A signal aborts before its handler runs, which finds the block as it
+ *              was at XBEGIN.
  *
  * Others that write in transactions:
  *
  *   base/detect.c    the probe at the start stores to a variable of its own, to see whether that commits
- *   the program      in a transaction of its own its lock calls are not elided and count in no row; guesses
- *                    and countdowns of the thread's are written, and undone with all else if it aborts
+ *   the program      its lock calls in a transaction of its own are not elided and count in no row, but write
+ *                    guesses and countdowns of the thread, which an abort undoes, too
  *   test builds      elide_test_point() keeps its state in thread-local variables
- *   an exit          in a section, if a seccomp filter is there: elide_stop() makes no system call before it
- *                    writes, but the exit itself makes one
+ *   an exit          in a section under a seccomp filter: elide_stop() writes without a system call before,
+ *                    but the exit itself makes one, which aborts
  *
  * The emulator finds any other store: tests/emulated/stores.sh, and all of tests/semantics/run.sh.
  */
@@ -61,10 +61,10 @@
 /* The members of struct elide_thread that may be stored to inside a transaction. */
 #define ELIDE_SECTION_STORES(X) X(open) X(outer) X(held) X(nested) X(catches_up) X(pending)
 
-/* Semaphores that a thread is known to use as locks, which it posts after it has waited for them. */
+/* Semaphores that a thread has posted last: if it also waits for one, it uses it as a lock. */
 #define ELIDE_NR_POSTED 2
 
-/* Condition variables, semaphores and barriers that a thread has last waited for and remembers. */
+/* Condition variables, semaphores and barriers that a thread has last waited for. */
 #define ELIDE_NR_WAITED 8
 
 /* Bytes; the smallest page of x86-64. */
@@ -74,8 +74,8 @@
 #define ELIDE_NO_TID (~0u)
 
 /*
- * Calls (tag, site, kind) that a thread can count, those of them that are in its block, and slots of the hash
- * of the others. A quarter of the slots stays empty.
+ * Calls (tag, site, kind) that a thread can count, those among them that are in its block, and slots of their
+ * hash. A quarter of the slots stays empty.
  */
 #define ELIDE_MAX_CALLS   768
 #define ELIDE_FIRST_CALLS 96
@@ -87,28 +87,28 @@
 #define ELIDE_NR_TAG_GUESSES    512
 
 /*
- * Right second guesses of a thread, one of which becomes the guess of its site: so that is of the class which
- * comes there most by now, and of two sites that share a place it changes seldom. Chosen here.
+ * One in this number of right second guesses of a thread becomes the guess of its site: so that mostly has
+ * the class that is most frequent there now, and seldom changes between two sites in one place. Chosen.
  */
 #define ELIDE_SECOND_PERIOD 8
 
-/* Locks that a thread judges under policy hpca, by a hash. */
+/* Judgements of a thread under policy hpca, by a hash of lock and call. */
 #define ELIDE_NR_JUDGED 2048
 
 /* Measurements of a thread that are searched one by one: most threads have no more. */
 #define ELIDE_FIRST_ADAPTS 8
 
 /**
- * struct elide_cond_call - what a thread knows of the wait at a condition variable that it made last.
+ * struct elide_cond_call - what a thread knows of its last wait at a condition variable.
  * @object: the condition variable; NULL: nothing is known
  * @mutex: the mutex that it releases
  * @site: return address of the call
- * @object_tag, @mutex_tag: of both; ELIDE_NONE: it is not registered
+ * @object_tag, @mutex_tag: their tags; ELIDE_NONE: not registered
  * @nr_calls: elide_thread.nr_calls
  * @mutex_class: class of the mutex; ELIDE_NONE: it is not registered
  * @row: counters of the call
  * @reacquired: counters of the acquisition of the mutex afterwards; NULL: not known yet
- * @locked_by: the one call by which the thread locks the mutex, as far as is known; NULL: there are
+ * @locked_by: the only call by which the thread locks the mutex, as far as is known; NULL: there are
  *             several, or the policy does not decide about it
  */
 struct elide_cond_call {
@@ -125,7 +125,7 @@ struct elide_cond_call {
 };
 
 /**
- * struct elide_due - the wait of an acquisition that has locked, to be counted.
+ * struct elide_due - a wait that ended in a locked acquisition, and is to be counted.
  * @lock: address of the lock or semaphore, or of the condition variable's mutex; NULL: there is none
  * @row: counters of the call
  * @end: time-stamp counter
@@ -140,81 +140,83 @@ struct elide_due {
 
 /**
  * struct elide_thread - a thread's block.
- * @open:       the next ones together: 0 outside sections, where nothing is watched
- * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
+ * @open:       the next ones together: 0 outside sections, if nothing is watched
+ * @nr_held:    elided locks; not 0 exactly inside a transaction of ours
  * @nr_pending: number of calls in @pending
- * @odd:        a recursive mutex in it was locked again: elide_release() counts the depth
+ * @odd:        a recursive mutex was locked again in the section: elide_release() counts the depth
  * @nr_nested:  notes in @nested
  * @nr_acquired: locks in @acquired; always 0 unless ELIDE_ORDER=1
- * @in_locked:  1 in a locked section, where the emulator is told of sections or loads are
- *              sampled: the lock @locked, by a call that counts in @locked_row
- * @watched:    not 0 if either is not
+ * @in_locked:  1 in a locked section, if the emulator is told of sections or loads are sampled: that of
+ *              the lock @locked, by a call that counts in @locked_row
+ * @watched:    @nr_acquired and @in_locked together
  * @outer:      counters of the outermost call: of an elided section, from the preparation of its
  *              attempt on; else @locked_row while @in_locked; else NULL. The emulator reads it and
  *              the first word of @held, which is the lock: struct rtmgrind_outer
  * @held:       the elided locks
- * @nested:     elided locks inside whose calls are known, as far as there is room:
+ * @nested:     notes of nested locks whose calls are known, as far as there is room:
  *              ELIDE_NESTED_CALL(), ELIDE_NESTED_NR()
  * @catches_up: the calls in @pending are of a section that has committed, and are being counted
  * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
  *              policy all, the outermost first
- * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
+ * @halted:     elide_halted() when the thread last looked
  * @ready:      false in a block that a fork has wiped
- * @joining:    it waits for the end of another thread
- * @tid:        Linux thread id, as glibc writes it into mutexes it locks
- * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
- *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured, no wait is due
+ * @joining:    the thread waits for the end of another one
+ * @tid:        Linux thread id, as glibc writes it into mutexes that it locks
+ * @short_tid:  @tid while unlock calls may take the wrappers' short way, as no hold time is being
+ *              measured and no wait is due; else ELIDE_NO_TID
  * @seed:       state of elide_random()
- * @streak:     aborts since the watch last looked
+ * @streak:     aborts since watch() last looked
  * @committed:  commits of all threads when it did
  * @arm:        how the adaptive policy treats the present acquisition
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
- * @nr_spins, @nr_rwlocks: locks of these kinds that it has locked, as far as the wrappers know
+ * @nr_spins, @nr_rwlocks: locks of these kinds that the thread holds locked, as far as the wrappers know
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @due:        a wait that is counted after its lock is released; @short_tid is ELIDE_NO_TID meanwhile
- * @chunk:      chunk of the data file that rows are taken from
- * @nr_calls:   calls that it knows: elide_call_at()
+ * @chunk:      chunk of the data file for new rows
+ * @nr_calls:   calls that the thread knows: elide_call_at()
  * @nr_second:  right second guesses
  * @has_second: second guesses were made
- * @full:       there is no room for further ones
- * @next_free:  list of blocks that no thread has: elide_block_pop()
+ * @full:       there is no room for further calls
+ * @next_free:  list of free blocks: elide_block_pop()
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
- * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
+ * @first_seen: events of each kind that are certainly sampled, see evidence.h
  * @postponed_of, @postponed: the counter of the kind of event of which a sample was postponed, or
  *              NULL, and events that it counts as; evidence.h
- * @nr_blocked: locks it has released that others waited for
+ * @nr_blocked: locks it has released for which others waited
  * @posted, @last_posted: the semaphores that it has posted last, in a ring; blocking.h
- * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
- *              blocking.h
+ * @waited, @last_waited: the objects for which it has last waited, or from which it has taken a unit, in a
+ *              ring; blocking.h
  * @cond_call:  its last wait at a condition variable
- * @timed_out, @timed_out_cycles: the object that its last wait was for, if that timed out, and how
- *              long it has waited for it in calls that did; blocking.h
- * @pid:        its process, where tgkill(2) has to tell that the thread has ended; else 0
- * @handle:     its thread control block, which is what glibc's pthread_t points to
- * @ending:     the kernel tells in it that the thread has ended
- * @guesses:    by a hash of the site, where in the block a call is, in bytes; 0: none, and there is no key
+ * @timed_out, @timed_out_cycles: the object of its last wait, if that timed out, and how long it has waited
+ *              for it in calls that timed out; blocking.h
+ * @pid:        its process, if tgkill(2) has to tell that the thread has ended; else 0
+ * @handle:     its thread control block, to which glibc's pthread_t points
+ * @ending:     in it the kernel tells that the thread has ended
+ * @guesses:    by a hash of the site: offset of a call in the block; 0: none, where the first word of the
+ *              block is no key
  * @second_guesses: the same by a hash of site and lock
  * @tag_guesses: the same by a hash of site and tag
- * @calls:      what it knows of its calls: one for each row, one more for each lock of a row that has a
- *              state of its own; the first has no key. Further ones are in @more
- * @hash:       numbers of calls, as call.c has it
- * @more:       the further part of the block, in the memory that a fork wipes; NULL: it has none
- * @first_adapts: its first measurements, of classes and of hot locks, in pages that each thread
- *              writes anyway: adapt/measure.h
+ * @calls:      its calls: one for each row, and one more for each lock of a row that has a state of its own;
+ *              the first has no key. Further ones are in @more
+ * @hash:       numbers of calls, see call.c
+ * @more:       the further part of the block, in wiped memory; NULL: there is none
+ * @first_adapts: its first measurements, of classes and of locks with a state of their own, in pages that
+ *              each thread writes anyway: adapt/measure.h
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
- * @new_class, @nr_new: locks of a class that it has initialised and that are not counted yet: life/lock.c
- * @record:     of the data file, which names it; NULL if there was no room
- * @moment_sums: cycles of its waits and of its measured holds since the last record of each, see
- *              evidence/moments.h
- * @nr_names:   times that its name was read
- * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
- * @loads:      ring of its samples of loads; NULL without
- * @waits:      lock that it waits for, in a call that found it held; NULL if in none. A call that
- *              failed with an error, or was left by longjmp(), may leave it: whoever reads it has to
- *              find the site of @waits_row in the thread's stack
+ * @new_class, @nr_new: class of locks that it has initialised and not counted yet, and their number:
+ *              life/lock.c
+ * @record:     its record in the data file; NULL if there was no room
+ * @span_sums: cycles of its waits and of its measured holds since the last record of each, see
+ *              evidence/spans.h
+ * @nr_names:   rows that it has made, which decide when its name is read again
+ * @pmu:        ring of its samples of aborts, see pmu.h; NULL: none
+ * @loads:      ring of its samples of loads; NULL: none
+ * @waits:      lock for which it waits, in a call that found it held; else NULL. A call that failed with an
+ *              error, or was left by longjmp(), may leave it: a reader has to find the site of @waits_row in
+ *              the thread's stack
  * @waits_row:  counters of that call
  */
 struct elide_thread {
@@ -285,7 +287,7 @@ struct elide_thread {
 	uint32_t nr_new;
 	struct adapt_thread no_adapt;
 	struct elide_thread_record *record;
-	uint64_t moment_sums[ELIDE_MOMENT_END];
+	uint64_t span_sums[ELIDE_SPAN_END];
 	uint32_t nr_names;
 	void *pmu;
 	void *loads;
@@ -296,7 +298,7 @@ struct elide_thread {
 	struct elide_more *more;
 	uint16_t guesses[ELIDE_NR_GUESSES];
 
-	/* Most threads touch the first of these, in the page of what is before, and nothing that follows. */
+	/* Most threads touch only the first of these, which are in the same page as all before. */
 	struct elide_call calls[ELIDE_FIRST_CALLS];
 	uint16_t hash[ELIDE_NR_HASH];
 	struct elide_pending pending[ELIDE_MAX_PENDING];
@@ -308,11 +310,11 @@ struct elide_thread {
 _Static_assert(sizeof(struct elide_thread) <= 32768, "what a thread costs");
 _Static_assert(offsetof(struct elide_thread, calls[6]) <= ELIDE_PAGE, "most threads touch one page");
 _Static_assert(offsetof(struct elide_thread, open) == offsetof(struct elide_call, key),
-	       "where there is no guess the first word of the block is compared with a key");
+	       "without a guess the first word of the block is compared with a key");
 
 /**
  * struct elide_judged - a thread's judgement of a lock at a call: policy hpca.
- * @lock, @call: what it is of
+ * @lock, @call: both
  * @window: the judgement
  */
 struct elide_judged {
@@ -322,7 +324,7 @@ struct elide_judged {
 };
 
 /**
- * struct elide_more - the further part of a thread's block, for what most threads do not need.
+ * struct elide_more - the further part of a thread's block, which most threads do not need.
  * @calls: after those of the block
  * @adapts: hash of further measurements
  * @judged: hash of judgements
@@ -342,19 +344,19 @@ _Static_assert(offsetof(struct elide_thread, held[0].word) - offsetof(struct eli
 		       offsetof(struct rtmgrind_outer, lock),
 	       "the emulator reads both");
 
-/* The calling thread's block; NULL before its first lock call and where there is none. */
+/* The calling thread's block; NULL before its first lock call, or if it has none. */
 extern __thread struct elide_thread *elide_self;
 
 /*
- * The calling thread's block for the fast path, which reads elide_thread.open first: where there is no
- * block, a dummy of which only @open may be read, which is not 0.
+ * The calling thread's block for the fast path, which reads elide_thread.open first. Without a block, a
+ * dummy whose @open is not 0, and of which nothing else may be read.
  */
 extern __thread struct elide_thread *elide_self_fast;
 
 /**
  * struct elide_refused - a thread for which there was no block.
  * @left: acquisitions that pass through before the thread asks for a block again; 0: it may ask
- * @pause: what @left was after it has asked last; 0: it has a block, or has not asked yet
+ * @pause: value of @left after it last asked; 0: it has a block, or has not asked yet
  */
 struct elide_refused {
 	uint32_t left;
@@ -364,40 +366,40 @@ struct elide_refused {
 extern __thread struct elide_refused elide_refused;
 
 /*
- * Acquisitions between two times that a thread without a block asks for one: doubled from the first
- * number up to the second. To ask takes 2 us, so from 64 on that is 30 ns an acquisition in the first
- * pause, 15 in the second, and nothing to be felt afterwards. Chosen here.
+ * Acquisitions after which a thread without a block asks for one again: doubled from the first number up to
+ * the second. Asking takes 2 us: 30 ns an acquisition in the first pause of 64, 15 in the second, and
+ * negligible afterwards. Chosen here.
  */
 #define ELIDE_REFUSED_FIRST 64
 #define ELIDE_REFUSED_MOST  65536
 
-/** elide_refused_passes() - use elide_passes(). */
+/** elide_refused_passes() - the part of elide_passes() that is not inlined. */
 bool elide_refused_passes(void);
 
 /**
- * elide_passes() - does an acquisition of the calling thread pass through, as there is no block for it?
+ * elide_passes() - does this acquisition pass through, as there is no block for the calling thread?
  *
- * One more does if so. No system call is made, and nothing that threads share is written.
+ * Counts it. Makes no system call, and writes nothing that threads share.
  */
 static __always_inline_fn bool elide_passes(void)
 {
 	return unlikely(elide_refused.left) && elide_refused_passes();
 }
 
-/** elide_is_refused() - the same for other calls, which are not counted. */
+/** elide_is_refused() - elide_passes() for other calls, which do not count. */
 static __always_inline_fn bool elide_is_refused(void)
 {
 	return unlikely(elide_refused.left);
 }
 
 /**
- * elide_may_judge() - is enough known to call something the calling thread does a misuse?
+ * elide_may_judge() - is enough known to call something that the calling thread does a misuse?
  *
  * Not before the start, in a forked child that has taken no lock, or after vfork().
  */
 bool elide_may_judge(void);
 
-/** struct elide_closed - what elide_thread_close() has changed. */
+/** struct elide_closed - what elide_thread_close() has changed, for elide_thread_reopen(). */
 struct elide_closed {
 	struct elide_thread *self;
 	struct elide_thread *fast;
@@ -409,7 +411,7 @@ struct elide_closed {
  */
 void elide_thread_close(struct elide_closed *was);
 
-/** elide_thread_reopen() - take that back. */
+/** elide_thread_reopen() - undo elide_thread_close(). */
 void elide_thread_reopen(const struct elide_closed *was);
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 #include "settings.h"
 #include "tid.h"
 
-/* What this thread was called before each fork, the latest first. */
+/* The ids of this thread, the present one first: each fork gives it another. */
 #define MAX_FORKS 4
 static __thread uint32_t own_tids[MAX_FORKS];
 static __thread bool forked_deeper;

@@ -14,11 +14,10 @@
 
 /**
  * elide_tid_is_own() - is @tid this thread, now or before it was forked?
- * @t: the calling thread; NULL where it has taken no lock, then not inside a transaction
+ * @t: the calling thread; NULL if it has no block, then not inside a transaction
  *
- * A child of fork() may release what its parent's thread had locked, and so
- * may a child of that. Behind more forks than are remembered every thread is
- * taken for one's own. Allowed inside a transaction.
+ * A child of fork() may release what its parent's thread had locked, and so may a child of that. Behind more
+ * forks than are remembered every id counts as own. Allowed inside a transaction.
  */
 bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid);
 
@@ -28,7 +27,7 @@ uint32_t elide_tid_now(void);
 /**
  * elide_tid_kept() - the Linux thread id of the caller, as libc has it; 0: not known.
  *
- * Libc does not know of a fork that is made by the system call itself: then it is the parent's.
+ * After a fork by the bare system call, libc still has the parent's.
  */
 uint32_t elide_tid_kept(void);
 

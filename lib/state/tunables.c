@@ -2,7 +2,7 @@
 /*
  * tunables.c - parse the environment against tunables.def.
  *
- * Runs before anything else in the host's constructor: it must not allocate.
+ * Runs in the library's constructor, before the host's: it must not allocate.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const struct tunable table[] = {
 #undef ELIDE_STR
 };
 
-/* Settings that there were. */
+/* Removed settings. */
 static const struct {
 	const char *name, *instead;
 } gone[] = {
@@ -52,7 +52,7 @@ static const struct {
 #undef ELIDE_GONE
 };
 
-/* Longest word that the distance below looks at. */
+/* Longest word for the distance below. */
 #define WORD_MAX 32
 
 /* Levenshtein's distance of two words (Wagner & Fischer 1974), one row of the table at a time. */

@@ -62,9 +62,8 @@ extern struct elide_tunables elide_tunables;
  * elide_tunables_read() - fill elide_tunables from an environment.
  * @environ: "NAME=VALUE" strings, NULL for all defaults (a setuid program)
  *
- * Warns once, on standard error, per unknown ELIDE_ name and per bad value,
- * naming the nearest valid one, and per setting that there was, saying what to write. Not thread-safe:
- * called once at start.
+ * Warns once, on standard error, of each unknown ELIDE_ name and bad value, naming the nearest valid one, and
+ * of each removed setting, saying what to write instead. Not thread-safe: called once at the start.
  */
 void elide_tunables_read(char *const *environ);
 
@@ -76,8 +75,8 @@ void elide_tunables_read(char *const *environ);
  * @message: filled with the warning if there is one, else made empty
  * @size: bytes of @message
  *
- * Return: 0; -ENOENT for an unknown name, or that of a setting that there was; -EINVAL for a bad
- * value (the member is left as it was).
+ * Return: 0; -ENOENT for an unknown name or a removed setting; -EINVAL for a bad value, which changes
+ * nothing.
  */
 int elide_tunables_parse(struct elide_tunables *t, const char *name, const char *value,
 			 char *message, unsigned int size);

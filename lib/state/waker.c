@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * waker.c - see waker.h. A forked child has the parent's: the calls are older than its waits, and
- * threads that it does not have stay counted.
+ * waker.c - see waker.h. A forked child has the parent's tables: the calls in them are older than its waits,
+ * and waiters of the parent stay counted.
  */
 #include "waker.h"
 

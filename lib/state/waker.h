@@ -2,10 +2,9 @@
 /*
  * waker.h - who woke whom: the last call that signalled, posted, arrived, or released to a waiter.
  *
- * One table of fixed size for the process, in which a later call may take the place of an earlier one:
- * then it is not known who ended a wait. No locks and no allocation, so that sem_post() may use it in
- * signal handlers. Written without synchronisation: a record that two threads write at once may name
- * either call, for one wait.
+ * One table of fixed size for the process. A later call may take the place of an earlier one, whose wait then
+ * has no known waker. No locks and no allocation, so that sem_post() may use it in signal handlers. Written
+ * without synchronisation: a record that two threads write at once may name either call, for one wait.
  */
 #ifndef ELIDE_WAKER_H
 #define ELIDE_WAKER_H
@@ -18,15 +17,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Objects whose waker is known at once, if no two share a place: 32 KiB. Chosen, not measured. */
+/* Objects whose wakers are known at the same time, if no two share a place: 32 KiB. Chosen, not measured. */
 #define ELIDE_NR_WAKERS 1024
 
 /**
  * struct elide_waker - the last call that may have ended a wait.
  * @object: address of the condition variable, semaphore, barrier or mutex
- * @by:     return address of the call; of a mutex, the id of the thread that released it
+ * @by:     return address of the call; for a mutex, the id of the thread that released it
  * @time:   time-stamp counter, before the call did its work
- * @peer:   the thread of that call has waited there itself
+ * @peer:   the thread of that call has itself waited there
  */
 struct elide_waker {
 	const void *object;
@@ -37,7 +36,7 @@ struct elide_waker {
 
 extern struct elide_waker elide_wakers[ELIDE_NR_WAKERS];
 
-/* Threads that wait at the objects of a place. 4 KiB: read by each call that may wake one. */
+/* Threads that wait at the objects of a place: 4 KiB, read by each call that may wake one. */
 extern uint32_t elide_waiters[ELIDE_NR_WAKERS];
 
 /* Multiplicative hashing (TAOCP vol. 3, 6.4) with 2^64 / phi; objects are aligned to 8 or more. */
@@ -54,10 +53,10 @@ static inline struct elide_waker *elide_waker_of(const void *object)
 }
 
 /**
- * elide_waiters_add() - a thread begins to wait at an object that is not a mutex (1), or has ended (-1).
+ * elide_waiters_add() - a thread begins (1) or ends (-1) a wait at an object that is not a mutex.
  *
- * A thread whose wait is cancelled, or left by longjmp(), stays counted: from then on each call at
- * that place is noted, also if nobody waits.
+ * A thread whose wait is cancelled, or left by longjmp(), stays counted: from then on each call at that
+ * place is noted, even if no thread waits.
  */
 static inline void elide_waiters_add(const void *object, int nr)
 {
@@ -67,15 +66,14 @@ static inline void elide_waiters_add(const void *object, int nr)
 /**
  * elide_waiters_any() - may a thread of this process wait there?
  *
- * If none does, there is no wait to which a call could belong. A wait that begins at the same time as a
- * call that does not hold the mutex may be missed: then it is not known who ended it.
+ * A wait that begins at the same time as a call without the mutex may be missed: then its waker is not known.
  */
 static inline bool elide_waiters_any(const void *object)
 {
 	return READ_ONCE(elide_waiters[elide_waker_place(object)]);
 }
 
-/** elide_waker_note() - a call is about to wake who waits. Async-signal-safe. */
+/** elide_waker_note() - a call is about to wake waiters. Async-signal-safe. */
 static inline void elide_waker_note(const void *object, uint64_t by, bool peer)
 {
 	struct elide_waker *w = elide_waker_of(object);
@@ -89,12 +87,12 @@ static inline void elide_waker_note(const void *object, uint64_t by, bool peer)
 }
 
 /**
- * elide_waker_find() - who has woken those that waited for an object in that time?
+ * elide_waker_find() - which call woke the waiters for an object in that time?
  * @from, @to: time-stamp counter
  * @waker: filled if it returns true
  *
- * A call of before @from or after @to has not ended the wait: in a process that shares the object, some
- * call did that is not known here.
+ * A call before @from or after @to has not ended the wait: perhaps one in another process that shares the
+ * object did.
  */
 static inline bool elide_waker_find(const void *object, uint64_t from, uint64_t to,
 				    struct elide_waker *waker)

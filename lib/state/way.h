@@ -18,17 +18,17 @@
  * may be elided in the fast path inside a section.
  */
 enum elide_way {
-	ELIDE_WAY_LONG,   /* call the functions of engine.h, which know every case */
-	ELIDE_WAY_SHORT,  /* lock it and count that: it is never elided */
-	ELIDE_WAY_DORMANT, /* the same for now */
-	ELIDE_WAY_ELIDE,  /* do as the policy's arm says */
+	ELIDE_WAY_LONG,    /* call the functions of engine.h, which know every case */
+	ELIDE_WAY_SHORT,   /* lock and count: it is never elided */
+	ELIDE_WAY_DORMANT, /* lock and count for now */
+	ELIDE_WAY_ELIDE,   /* do as the policy's arm says */
 	ELIDE_NR_WAYS
 };
 
 /*
- * What elide_call.arm points to: a code. One comparison decides whether an attempt is made at once,
- * below ELIDE_ARM_NOW. Other codes are of arms that wait first, of the arms that lock, and of
- * ways that do not depend on an arm. What "restrict" does besides is for calls that find the lock held.
+ * The codes to which elide_call.arm points. One comparison decides whether an attempt is made at once:
+ * below ELIDE_ARM_NOW. The other codes are of arms that wait first, of the arms that lock, and of ways
+ * that do not depend on an arm. "restrict" differs from "real" only in calls that find the lock held.
  */
 #define ELIDE_ARM_CODE(arm) \
 	((arm) == POLICY_ARM_real || (arm) == POLICY_ARM_restrict ? ELIDE_ARM_LOCK : (arm) - 1)
@@ -38,12 +38,12 @@ enum elide_way {
 #define ELIDE_ARM_SHORT      254
 #define ELIDE_ARM_LONG       255
 
-/* The codes of ways, and that of an arm where the call is not measured, by enum elide_way. */
+/* Codes by enum elide_way; that of ELIDE_WAY_ELIDE is for calls that are not measured. */
 extern const uint8_t elide_way_arms[];
 
 /**
  * elide_call_set_way() - treat a call that way from now on.
- * @arm: where the code of its arm is
+ * @arm: address of the code of its arm
  */
 static inline void elide_call_set_way(struct elide_call *call, enum elide_way way,
 				      const uint8_t *arm)
@@ -58,7 +58,7 @@ static inline bool elide_state_is_chosen(enum elide_row_state state)
 	return state != ELIDE_STATE_PROFILED && state != ELIDE_STATE_OFF;
 }
 
-/** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */
+/** elide_way() - how the wrappers treat calls of a row of the thread @t. */
 enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row);
 
 #pragma GCC visibility pop

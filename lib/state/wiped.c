@@ -6,7 +6,7 @@
 #include "../base/syscalls.h"
 #include "wiped.h"
 
-/* What a process has of this memory before it takes a lock: 976 KiB. */
+/* Bytes. A process has 976 KiB of this memory before its first lock call. */
 #define ARENA (1ul << 20)
 
 static void *map_wiped(size_t size)
@@ -15,7 +15,7 @@ static void *map_wiped(size_t size)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Linux 4.14. Without it children would write into the parent's blocks: do without. */
+	/* Since Linux 4.14. Do without the memory if it cannot be wiped. */
 	if (sys_madvise(p, size, MADV_WIPEONFORK)) {
 		sys_munmap(p, size);
 		return NULL;

@@ -2,22 +2,20 @@
 /*
  * blocks.c - see blocks.h.
  *
- * A block is entered by the granule of memory it begins in. Granules come in
- * sizes, 4 KiB and each 16 times the one before; a block is entered at the
- * smallest size that is no smaller than itself. So it reaches at most into the
- * next granule, and an address is looked for at two granules of each size.
+ * A block is entered under the granule of memory in which it begins. Granules have 4 KiB, or 16 times the
+ * next smaller size; a block is entered at the smallest size that is not smaller than itself. So it reaches
+ * at most into the next granule, and an address is looked up at two granules of each size.
  *
- * The table is cut into shards by a hash of the granule, each with a lock, so
- * that threads with blocks of their own do not meet. A free() of a block that
- * is not known, by far the most at any useful sampling, reads one counter
- * that seldom changes.
+ * The table is divided into shards by a hash of the granule, each with a lock, so that threads with blocks of
+ * their own do not contend. A free() of a block that is not known, by far the most frequent at any useful
+ * sampling, reads one counter that seldom changes.
  *
- * Inside a transaction a block is only made empty: without the lock, but with
- * its word read, so that whoever takes it aborts the transaction. An abort
- * undoes it together with the free(). Empty blocks go when their chain is walked.
+ * Inside a transaction a block is only made empty: without the lock, but with its word read, so that a thread
+ * that takes the lock aborts the transaction. An abort undoes that together with the free(). Empty blocks are
+ * dropped when their chain is walked.
  *
- * Locks are leaves: nothing is called with one held. Must never wait for one for
- * ever: its holder may be this thread, which a signal handler has interrupted.
+ * Nothing is called with a lock held. Must never wait for a lock for ever: its holder may be this thread,
+ * which a signal handler has interrupted.
  */
 #include <errno.h>
 #include <sched.h>
@@ -28,7 +26,7 @@
 #include "blocks.h"
 #include "compiler.h"
 
-/* 65,536 blocks; pages of the table, 18 MiB in all, come when they are used. */
+/* 65,536 blocks: 18 MB, of which only used pages take memory. */
 #define NR_SHARDS 64
 #define SHARD_BLOCKS 1024
 #define SHARD_CHAINS 1024
@@ -36,16 +34,16 @@
 #define NR_LEVELS 8
 #define LEVEL_SHIFT(level) (12 + 4 * (level))
 #define NR_MARKS (1 << 17)
-/* Tries to take a lock, each but the first with a yield. Then the table is given up. */
+/* Attempts to take a lock, with a yield between two. Then the table is given up. */
 #define LOCK_TRIES 100000
-/* The same for a look, which may be given up alone. */
+/* Attempts of a look-up, which is only given up itself. */
 #define LOOK_TRIES 100
 
 /**
  * struct entry - a block.
  * @base: address
- * @size: bytes; 0 empty, its free() is about to be seen
- * @next: of its chain or of the free list, counts from 1
+ * @size: bytes; 0: empty, as it was freed in a transaction
+ * @next: of its chain or of the free list: index + 1
  * @level: size of its granule
  * @nr: frames
  * @frames: stack of its allocation
@@ -61,11 +59,11 @@ struct entry {
 
 /**
  * struct shard - a part of the table.
- * @lock: 1 taken
- * @free: entries that were used
- * @used: entries that have ever been used
+ * @lock: 1: held
+ * @free: list of entries that are free again: index + 1
+ * @used: entries that were ever used
  * @dropped: blocks that found no room
- * @chains: by granule; count from 1
+ * @chains: by granule: index + 1
  * @entries: the blocks
  */
 struct shard {
@@ -78,7 +76,7 @@ struct shard {
 };
 
 static struct shard *shards;
-/* Known blocks by a hash of their address. */
+/* Number of known blocks by a hash of their address. */
 static uint32_t marks[NR_MARKS];
 /* A lock could not be taken: nothing is known any more. */
 static bool broken;
@@ -94,7 +92,7 @@ static uint32_t *mark_of(uint64_t base)
 	return &marks[hash(base >> 4) % NR_MARKS];
 }
 
-/* Where a granule is entered. */
+/* The shard and chain of a granule. */
 static struct shard *shard_of(unsigned int level, uint64_t granule, uint32_t **chain)
 {
 	uint64_t h = hash(granule * NR_LEVELS + level);
@@ -113,7 +111,6 @@ static unsigned int level_of(uint64_t size)
 	return level;
 }
 
-/* Acquires; pairs with unlock(). */
 static bool lock(struct shard *shard, unsigned int tries)
 {
 	int saved_errno = errno;
@@ -127,13 +124,12 @@ static bool lock(struct shard *shard, unsigned int tries)
 	return true;
 }
 
-/* Releases; pairs with lock(). */
 static void unlock(struct shard *shard)
 {
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Takes the entry that *@link leads to out of its chain. */
+/* Take the entry *@link out of its chain. */
 static void drop(struct shard *shard, uint32_t *link)
 {
 	uint32_t i = *link;
@@ -145,7 +141,7 @@ static void drop(struct shard *shard, uint32_t *link)
 	__atomic_fetch_sub(mark_of(e->base), 1, __ATOMIC_RELAXED);
 }
 
-/* Drops the entry of a chain that is at @base, and empty ones. Return: whether it was there. */
+/* Drop the entry of a chain with @base, and empty ones. Return: was it there? */
 static bool take_out(struct shard *shard, uint32_t *link, uint64_t base,
 		     struct elide_heap_block *block)
 {
@@ -172,7 +168,7 @@ static bool take_out(struct shard *shard, uint32_t *link, uint64_t base,
 	return found;
 }
 
-/* Makes room: drops the empty entries of all chains. */
+/* Make room: drop the empty entries of all chains. */
 static void sweep(struct shard *shard)
 {
 	for (unsigned int i = 0; i < SHARD_CHAINS; i++)
@@ -221,7 +217,7 @@ void blocks_add(const struct elide_heap_block *block)
 	e = new_entry(shard);
 	if (e) {
 		e->base = block->base;
-		/* An empty one would be no block; malloc(0) has an address all the same. */
+		/* Size 0 is for empty entries; malloc(0), too, returns an address. */
 		e->size = block->size ? block->size : 1;
 		e->level = level;
 		e->nr = block->nr;
@@ -246,7 +242,7 @@ bool blocks_remove(uint64_t base, struct elide_heap_block *block)
 		uint32_t *chain;
 		struct shard *shard = shard_of(level, base >> LEVEL_SHIFT(level), &chain);
 
-		/* Who frees a block came by it after it was entered. */
+		/* Without the lock: a thread that frees a block got it after it was entered. */
 		if (!READ_ONCE(*chain))
 			continue;
 		if (!lock(shard, LOCK_TRIES)) {
@@ -267,7 +263,7 @@ void blocks_remove_in_txn(uint64_t base)
 
 		if (!READ_ONCE(*chain))
 			continue;
-		/* The word is in the read set: it ends by an abort, when the holder is done. */
+		/* The word is in the read set, so the holder's release ends this by an abort. */
 		while (READ_ONCE(shard->lock))
 			;
 		for (uint32_t i = *chain; i; i = shard->entries[i - 1].next)
@@ -321,7 +317,7 @@ void blocks_before_fork(void)
 
 void blocks_after_fork(void)
 {
-	/* If it is broken some are others' that will never be seen again, or look no more. */
+	/* If the table is broken, its locks do not matter any more. */
 	for (unsigned int i = 0; shards && i < NR_SHARDS && !READ_ONCE(broken); i++)
 		unlock(&shards[i]);
 }

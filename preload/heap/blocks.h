@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * blocks.h - the sampled blocks of the heap: entered, forgotten, found by any address inside.
+ * blocks.h - a table of the sampled blocks of the heap, by any address in them.
  */
 #ifndef ELIDE_BLOCKS_H
 #define ELIDE_BLOCKS_H
@@ -17,9 +17,9 @@ bool blocks_start(void);
 
 /**
  * blocks_add() - enter a block.
- * @block: the block; one at the same address is replaced
+ * @block: the block, which replaces one at the same address
  *
- * Where there is no room it is not known.
+ * Without room, the block stays unknown.
  */
 void blocks_add(const struct elide_heap_block *block);
 
@@ -33,7 +33,7 @@ void blocks_add(const struct elide_heap_block *block);
 bool blocks_remove(uint64_t base, struct elide_heap_block *block);
 
 /**
- * blocks_remove_in_txn() - the same inside a transaction: if that aborts, the block is known again.
+ * blocks_remove_in_txn() - blocks_remove() inside a transaction: if that aborts, the block is known again.
  * @base: its address
  */
 void blocks_remove_in_txn(uint64_t base);
@@ -41,7 +41,7 @@ void blocks_remove_in_txn(uint64_t base);
 /** blocks_known() - may a block be known? False is certain; costs one load. */
 bool blocks_known(uint64_t base);
 
-/** blocks_before_fork(), blocks_after_fork() - nobody is in the table when the process forks. */
+/** blocks_before_fork(), blocks_after_fork() - keep other threads out of the table during a fork. */
 void blocks_before_fork(void);
 void blocks_after_fork(void);
 

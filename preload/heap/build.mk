@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libelide-heap.so: where blocks of the heap were allocated; preloaded beside the other on demand.
+# libelide-heap.so: where blocks of the heap were allocated; preloaded beside libelide-preload.so on demand.
 
 HEAP_SRC := $(wildcard preload/heap/*.c)
 HEAP_OBJ := $(HEAP_SRC:%.c=$(OBJ)/%.o) $(OBJ)/preload/find.o $(OBJ)/lib/evidence/frames.o $(OBJ)/lib/base/own-stack.o $(OBJ)/lib/base/syscalls.o $(OBJ)/lib/base/text.o
@@ -7,7 +7,7 @@ HEAP     := $(LIBDIR)/libelide-heap.so
 
 preload: $(HEAP)
 
-# It is the allocator: calls of it in here are what they look like.
+# The compiler must not assume that these functions are the standard ones.
 $(HEAP_SRC:%.c=$(OBJ)/%.o): private ENGINE_CFLAGS += -fno-builtin-malloc
 
 $(HEAP): $(HEAP_OBJ)

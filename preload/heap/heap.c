@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * heap.c - stands in front of the allocator and remembers where some blocks were allocated.
+ * heap.c - wraps the allocator and remembers where some blocks were allocated.
  *
- * One in ELIDE_HEAP allocations of a thread, and its first. It is a library of
- * its own, preloaded only if that is asked for: nobody else's malloc() gets longer.
+ * These are one in ELIDE_HEAP allocations of a thread, and its first. A library of its own, preloaded only on
+ * demand: so no other program's malloc() gets longer.
  *
- * C++'s operator new comes here through malloc(). malloc_usable_size() and the
- * like are the allocator's own business.
+ * C++'s operator new calls malloc(). malloc_usable_size() and the like are not wrapped.
  *
- * Must never change what the allocator answers, nor allocate. Inside a transaction no block is
- * entered, but what is freed there is forgotten.
+ * Must never change what the allocator returns, nor allocate. Inside a transaction no block is entered, but
+ * freed blocks are forgotten.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -26,7 +25,7 @@
 #include "base/own-stack.h"
 #include "evidence/frames.h"
 
-/* CPUID leaf 7, EBX (Intel SDM vol. 2): XTEST is there with either. */
+/* CPUID leaf 7, EBX (Intel SDM vol. 2): a processor with either has XTEST. */
 #define CPUID_HLE (1u << 4)
 #define CPUID_RTM (1u << 11)
 
@@ -40,7 +39,7 @@ struct real_heap {
 static void resolve(void);
 static struct real_heap real_heap;
 
-/* What is called first, before any constructor perhaps: resolve everything, then do it. */
+/* The first call of a function, perhaps before any constructor: resolve all, then call it. */
 #define HEAP_SYMBOL(name, result, parameters, arguments) \
 	static result first_##name parameters           \
 	{                                               \
@@ -63,16 +62,16 @@ static struct real_heap real_heap = {
 	.free = first_free,
 };
 
-/* 0: nothing is remembered. Constant after the start. */
+/* ELIDE_HEAP; 0: nothing is remembered. Constant after the start. */
 static uint32_t period;
 static bool emulated, may_test;
 /* Allocations until the next is remembered. */
 static __thread uint32_t left;
-/* In the table: what a signal handler allocates meanwhile is not remembered. */
+/* The thread is in the table: allocations of a signal handler meanwhile are not remembered. */
 static __thread bool inside;
 /*
- * The stack that stacks are walked on, as the unwinder needs 2 KB. Signals are not blocked, which would be
- * a system call: so it has room for their handlers, and one that never returns leaves it in use.
+ * The unwinder, which needs 2 KB, runs on this stack. Signals are not blocked, which would be a system call:
+ * so it has room for their handlers, and a handler that never returns leaves it in use.
  */
 #define OWN_STACK (256 << 10)
 static void *own_stack;
@@ -92,7 +91,7 @@ static bool in_txn(void)
 	return may_test && rtm_test();
 }
 
-/* A block that is to be remembered. */
+/* An allocation to be remembered. */
 struct allocation {
 	void *p;
 	size_t size;
@@ -113,7 +112,7 @@ static __noinline void remember(void *p, size_t size, const void *site)
 	struct allocation a = {p, size, site};
 	int saved_errno = errno;
 
-	/* While another thread is on the stack, the next allocation is remembered instead. */
+	/* While another thread uses the stack, the next allocation is remembered instead. */
 	if (!p || inside || in_txn() || __atomic_exchange_n(&own_stack_used, 1, __ATOMIC_ACQUIRE))
 		return;
 	left = period;
@@ -124,7 +123,7 @@ static __noinline void remember(void *p, size_t size, const void *site)
 	errno = saved_errno;
 }
 
-/* An allocation: is it one to remember? */
+/* Remember the allocation if it is due. */
 static inline void allocated(void *p, size_t size, const void *site)
 {
 	if (likely(!period))
@@ -135,7 +134,7 @@ static inline void allocated(void *p, size_t size, const void *site)
 		remember(p, size, site);
 }
 
-/* Return: true if the block was known and @block has been filled. */
+/* Forget a block. Return: true if it was known; @block is filled then. */
 static __noinline bool forget_known(void *p, struct elide_heap_block *block)
 {
 	bool known;
@@ -182,11 +181,11 @@ __export void *calloc(size_t nr, size_t size)
 	return p;
 }
 
-/* A known block stays known, where it goes and as the one that was allocated first. */
+/* A known block stays known at its new address, with the stack of its first allocation. */
 static __always_inline_fn void *reallocate(void *p, size_t size, const void *site)
 {
 	struct elide_heap_block block;
-	/* Before the call: behind it the address may be somebody else's. */
+	/* Before the call: after it another thread may have the address. */
 	bool known = forget(p, &block);
 	void *q = real_heap.realloc(p, size);
 
@@ -198,7 +197,7 @@ static __always_inline_fn void *reallocate(void *p, size_t size, const void *sit
 		block.base = (uintptr_t)q;
 		block.size = size;
 	}
-	/* Nothing is left of a block made of no bytes. */
+	/* realloc() to 0 bytes frees the block. */
 	if (q || size)
 		put_back(&block);
 	return q;
@@ -267,7 +266,7 @@ __export void *pvalloc(size_t size)
 	return p;
 }
 
-/* The thread that was on the stack may not be in the child. */
+/* The thread that used the stack may not be in the child. */
 static void child_begins(void)
 {
 	blocks_after_fork();

@@ -311,9 +311,9 @@ static void add_times(struct synth *s, const struct subject_sites *sites)
 	for (size_t i = 0; i < 3; i++)
 		synth_add(s, ELIDE_CHUNK_THREADS, &threads[i], sizeof(threads[i]));
 	for (int i = 0; i < 60; i++) {
-		struct elide_moment m = {
+		struct elide_span m = {
 			.class_index = 0, .kind = ELIDE_KIND_MUTEX, .block = 1, .tid = 4242,
-			.type = i % 2 ? ELIDE_MOMENT_WAIT : ELIDE_MOMENT_HOLD,
+			.type = i % 2 ? ELIDE_SPAN_WAIT : ELIDE_SPAN_HOLD,
 			.site = i % 2 ? sites->insert : sites->lookup,
 			.time = START_CYCLES + (i % 2 ? 15000000ull : 100000000ull) * (i + 1),
 			.cycles = 10000000, .weight = 20000000,
@@ -321,10 +321,10 @@ static void add_times(struct synth *s, const struct subject_sites *sites)
 
 		/* Records that are not in use, and one without a row. */
 		if (i >= 56)
-			m.type = ELIDE_MOMENT_NONE;
+			m.type = ELIDE_SPAN_NONE;
 		else if (i == 55)
 			m.class_index = 2;
-		synth_add(s, ELIDE_CHUNK_MOMENTS, &m, sizeof(m));
+		synth_add(s, ELIDE_CHUNK_SPANS, &m, sizeof(m));
 	}
 }
 

@@ -72,7 +72,7 @@ static void file_of_a_child_is_small(void)
 		memset(chunks[i] + 1, 0x5a, 4096 - sizeof(**chunks));
 	/* Records that go on in the next pages, and chunks that are used as a whole. */
 	use();
-	memset(elide_data_chunk(ELIDE_CHUNK_MOMENTS, 48) + 1, 0x5a, ELIDE_CHUNK_SIZE - 64);
+	memset(elide_data_chunk(ELIDE_CHUNK_SPANS, 48) + 1, 0x5a, ELIDE_CHUNK_SIZE - 64);
 	fill();
 	elide_data_close();
 	check(!stat(elide_data_path(), &st) && (uint64_t)st.st_size == elide_data->size);

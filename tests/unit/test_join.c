@@ -123,16 +123,16 @@ static void clocks_are_converted(void **state)
 static void samples_are_bounded(void **state)
 {
 	enum { NR = LIMIT_RECORDS + 1000 };
-	struct data_file f = {.nr_samples = NR, .nr_stacks = NR, .nr_moments = NR};
+	struct data_file f = {.nr_samples = NR, .nr_stacks = NR, .nr_spans = NR};
 	double weight = 0;
 
 	f.samples = calloc(NR, sizeof(*f.samples));
 	f.stacks = calloc(NR, sizeof(*f.stacks));
-	f.moments = calloc(NR, sizeof(*f.moments));
+	f.spans = calloc(NR, sizeof(*f.spans));
 	for (uint32_t i = 0; i < NR; i++) {
 		f.samples[i] = (struct elide_sample){.stack = i + 1, .samples = 1, .count = i};
 		f.stacks[i].frames[0] = i;
-		f.moments[i] = (struct elide_moment){.type = ELIDE_MOMENT_WAIT, .weight = i % 100};
+		f.spans[i] = (struct elide_span){.type = ELIDE_SPAN_WAIT, .weight = i % 100};
 		weight += i % 100;
 	}
 	assert_int_equal(limit_records(&f), 0);
@@ -143,13 +143,13 @@ static void samples_are_bounded(void **state)
 		assert_true(f.samples[i].count >= 1000); /* those that count least are out */
 		assert_int_equal(f.stacks[f.samples[i].stack - 1].frames[0], f.samples[i].count);
 	}
-	assert_in_range(f.nr_moments, LIMIT_MOMENTS / 2, LIMIT_MOMENTS);
-	for (size_t i = 0; i < f.nr_moments; i++)
-		weight -= (double)f.moments[i].weight;
+	assert_in_range(f.nr_spans, LIMIT_SPANS / 2, LIMIT_SPANS);
+	for (size_t i = 0; i < f.nr_spans; i++)
+		weight -= (double)f.spans[i].weight;
 	assert_true(weight > -1e5 && weight < 1e5); /* of 3.3 million */
 	free(f.samples);
 	free(f.stacks);
-	free(f.moments);
+	free(f.spans);
 }
 
 int main(void)

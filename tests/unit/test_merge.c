@@ -33,7 +33,7 @@ static void move(struct synth *s, uint64_t by)
 	struct elide_class *c = RECORDS(s, struct elide_class, ELIDE_CHUNK_CLASSES), first = c[0];
 	struct elide_row *r = RECORDS(s, struct elide_row, ELIDE_CHUNK_ROWS);
 	struct elide_blame *b = RECORDS(s, struct elide_blame, ELIDE_CHUNK_BLAME);
-	struct elide_moment *t = RECORDS(s, struct elide_moment, ELIDE_CHUNK_MOMENTS);
+	struct elide_span *t = RECORDS(s, struct elide_span, ELIDE_CHUNK_SPANS);
 	static const uint32_t places[] = {1, 0, 2};
 
 	m->base += by;
@@ -53,7 +53,7 @@ static void move(struct synth *s, uint64_t by)
 		b[i].class_index = places[b[i].class_index];
 		b[i].held_class = places[b[i].held_class];
 	}
-	for (uint32_t i = 0; i < NR_RECORDS(s, ELIDE_CHUNK_MOMENTS); i++) {
+	for (uint32_t i = 0; i < NR_RECORDS(s, ELIDE_CHUNK_SPANS); i++) {
 		t[i].site += by;
 		t[i].class_index = places[t[i].class_index];
 	}
@@ -97,7 +97,7 @@ static void same_rows_are_summed(void **state)
 		}
 		assert_int_equal(m->nr_blames, l->nr_blames);
 	}
-	assert_int_equal(merged.nr_moments, 2 * files[0].nr_moments);
+	assert_int_equal(merged.nr_spans, 2 * files[0].nr_spans);
 	/* A thread in each process; of ended ones one line for each name. */
 	assert_int_equal(threads_build(&all, &threads), 0);
 	assert_int_equal(threads.nr, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test_waits.c - the evidence of waits, and the timelines of waits and of decisions. */
 #include "../../lib/evidence/decisions.h"
-#include "../../lib/evidence/moments.h"
+#include "../../lib/evidence/spans.h"
 #include "../../lib/evidence/waits.h"
 #include "evidence-world.h"
 
@@ -45,30 +45,30 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 {
 	struct elide_row *row = row_of((const void *)0xc00);
 	struct elide_thread *t = elide_self;
-	struct elide_moment moment = {0};
+	struct elide_span span = {0};
 	pthread_barrier_t barrier;
-	uint64_t period = elide_moment_periods[ELIDE_MOMENT_WAIT];
+	uint64_t period = elide_span_periods[ELIDE_SPAN_WAIT];
 	unsigned int before;
 	pthread_t thread;
 	void *entered;
 
-	t->moment_sums[ELIDE_MOMENT_WAIT] = 0;
-	before = LAST(MOMENTS, &moment);
+	t->span_sums[ELIDE_SPAN_WAIT] = 0;
+	before = LAST(SPANS, &span);
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, slow_path, &barrier), 0);
 	pthread_barrier_wait(&barrier);
 	assert_false(elide_global_try_run(do_nothing, NULL));
-	elide_moment(t, row, ELIDE_MOMENT_WAIT, 1000, period);
+	elide_span(t, row, ELIDE_SPAN_WAIT, 1000, period);
 	pthread_barrier_wait(&barrier);
 	assert_int_equal(pthread_join(thread, &entered), 0);
 	assert_non_null(entered);
 	pthread_barrier_destroy(&barrier);
-	assert_int_equal(LAST(MOMENTS, &moment), before);
-	elide_moment(t, row, ELIDE_MOMENT_WAIT, 2000, period);
-	assert_int_equal(LAST(MOMENTS, &moment), before + 1);
-	assert_int_equal(moment.time, 2000);
-	assert_int_equal(moment.cycles, period);
-	assert_int_equal(moment.weight, 2 * period);
+	assert_int_equal(LAST(SPANS, &span), before);
+	elide_span(t, row, ELIDE_SPAN_WAIT, 2000, period);
+	assert_int_equal(LAST(SPANS, &span), before + 1);
+	assert_int_equal(span.time, 2000);
+	assert_int_equal(span.cycles, period);
+	assert_int_equal(span.weight, 2 * period);
 	assert_true(elide_global_try_run(do_nothing, NULL));
 }
 

@@ -15,7 +15,7 @@ enum colour { COLOUR_NONE, COLOUR_HEAD, COLOUR_BAD, COLOUR_WARN, COLOUR_GOOD, CO
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 /**
- * colour_set() - decide whether text that goes to @fd is coloured from now on; before, it is not.
+ * colour_set() - decide whether text for @fd is coloured from now on; initially it is not.
  *
  * COLOUR_AUTO follows the NO_COLOR convention (no-color.org): a variable of that name that is not
  * empty means no colour.

@@ -17,7 +17,7 @@
 bool create_is_descriptor(const char *path);
 
 /**
- * create_file() - create a file for its owner alone, or empty one that is there.
+ * create_file() - create a file for its owner alone, or truncate an existing one.
  *
  * A name for which create_is_descriptor() holds is opened as it is, and appended to.
  *

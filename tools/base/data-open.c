@@ -52,7 +52,7 @@ static bool read_header(int fd, struct elide_header *h, struct stat *st)
 	       pread(fd, h, sizeof(*h), 0) == sizeof(*h) && h->magic == ELIDE_DATA_MAGIC;
 }
 
-/* Is it a file of this host? A container has a name of its own, as has another machine. */
+/* Is it a file of this host? Another machine has another name, and so has a container. */
 static bool is_of_this_host(const struct elide_header *h)
 {
 	struct utsname name;
@@ -62,7 +62,7 @@ static bool is_of_this_host(const struct elide_header *h)
 
 /*
  * Has the process ended? A live one has locked its file. Where that lock may be missing, on
- * overlayfs and where there are no locks, only a file that is complete is of one that has ended.
+ * overlayfs and on file systems without locks, only a complete file proves that the process has ended.
  */
 static bool has_ended(int fd, const struct elide_header *h)
 {
@@ -128,7 +128,7 @@ static int move_older(const char *path)
 	return rename(path, old) ? -errno : 0;
 }
 
-/* Rename a file of a process that has ended. @fd: it, locked; so no other process does the same. */
+/* Rename the file of an ended process. @fd: the file, locked, so that no other process does the same. */
 static void rename_ended(int fd, const char *live, const char *path)
 {
 	struct stat a, b;
@@ -136,7 +136,7 @@ static void rename_ended(int fd, const char *live, const char *path)
 	if (fstat(fd, &a) || lstat(live, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino ||
 	    move_older(path))
 		return;
-	/* Where this is not known the file keeps its name, by which it is found as well. */
+	/* A file system that cannot do this leaves the file its name, by which it is found as well. */
 	renameat2(AT_FDCWD, live, AT_FDCWD, path, RENAME_NOREPLACE);
 }
 
@@ -156,7 +156,7 @@ static void finish(int fd, const struct elide_header *h, const struct stat *st, 
 	close(locked);
 }
 
-/* Open the file with the name that it has as its process runs, if it is a data file. */
+/* Open the file by the name that it has while its process runs, if it is a data file. */
 static int open_live(const char *path, int flags)
 {
 	struct elide_header h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data-open.h - the data file that a name stands for: that of a process which runs, or was killed,
- * has the name .NAME.live.
+ * data-open.h - the data file that a name stands for. While its process runs, and after it was killed,
+ * it is called .NAME.live.
  *
  * Must never write to a data file. It is renamed only where it is certain that no process writes it.
  */
@@ -24,7 +24,7 @@
 int data_open(const char *path, int flags);
 
 /**
- * data_finish() - after the end of its process: give a file .NAME.live its name, as data_open() does.
+ * data_finish() - after the end of its process, give the file .NAME.live its name, as data_open() does.
  * @live: path of the file
  */
 void data_finish(const char *live);

@@ -9,7 +9,7 @@
 #include "elf-file.h"
 #include "text.h"
 
-/* Bytes that are read of the notes, or of the dynamic section. Those of node 20 have 68 and 592. */
+/* Bytes to read of the notes, or of the dynamic section, at most. Those of node 20 have 68 and 592. */
 #define SEGMENT_MAX 65536
 
 /* Read @size bytes, or nothing. */
@@ -20,7 +20,7 @@ static bool read_at(int fd, void *to, size_t size, uint64_t at)
 
 static void read_segments(struct elf_file *f, const Elf64_Ehdr *header)
 {
-	/* More than 65,534 of them would have their number elsewhere; a program has 13. */
+	/* The number of more than 65,534 segments would be elsewhere; a program has 13. */
 	size_t size = header->e_phnum * sizeof(*f->segments);
 
 	if (!size || header->e_phentsize != sizeof(*f->segments))
@@ -82,7 +82,7 @@ static void *read_segment(const struct elf_file *f, const Elf64_Phdr *segment, s
 	return NULL;
 }
 
-/* Where the file has the byte that is loaded at an address; -1 if it has not. */
+/* Offset in the file of the byte that is loaded at an address; -1 if there is none. */
 static uint64_t offset_of(const struct elf_file *f, uint64_t address)
 {
 	for (size_t i = 0; i < f->nr; i++) {

@@ -14,7 +14,7 @@
 
 /**
  * struct elf_file - an ELF file of any machine.
- * @fd:        of the caller, who closes it
+ * @fd:        descriptor, which the caller closes
  * @is_32bit:  ELF class 32; such files and those of the other byte order have no @segments
  * @is_amd64:  64-bit code for x86-64
  * @segments:  the program headers, allocated
@@ -42,9 +42,9 @@ void elf_file_end(struct elf_file *f);
 bool elf_file_has(const struct elf_file *f, Elf64_Word type);
 
 /**
- * elf_file_needed() - find a library that the loader is to load, by the names in the file.
- * @wanted: whether it is this one
- * @name:   set to the name, at most @size - 1 bytes; left as it is if none is wanted
+ * elf_file_needed() - find a library among those that the file needs.
+ * @wanted: is it the library of this name?
+ * @name:   set to the name, at most @size - 1 bytes; left as it is if there is none
  */
 void elf_file_needed(const struct elf_file *f, bool (*wanted)(const char *name), char *name,
 		     size_t size);

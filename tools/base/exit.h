@@ -8,7 +8,8 @@
 #define ELIDE_EXIT_H
 
 /* Exit codes of every command but run. */
-#define EXIT_CONDITION 1 /* --fail-if holds, runs end differently, locks cannot be elided, a file is damaged */
+/* --fail-if holds, exit codes differ, locks cannot be elided, a file is damaged, a deadlock. */
+#define EXIT_CONDITION 1
 #define EXIT_USAGE     2 /* usage, or a file that cannot be read */
 
 /* Exit codes of run, those of env(1) and timeout(1), and rtmgrind's. */
@@ -18,7 +19,7 @@
 #define EXIT_NOT_FOUND    127
 
 /**
- * exit_code() - the exit code that a shell makes of a wait(2) status.
+ * exit_code() - the exit code that a shell reports for a wait(2) status.
  *
  * Return: 128 + N of a process that signal N ended; -1 if @status is negative, which means unknown.
  */
@@ -29,7 +30,7 @@ int exit_code(int status);
  * @code: that of the command so far
  * @err: what load() has returned, which is not 0
  *
- * Return: EXIT_CONDITION if the file is damaged and nothing worse has happened, else EXIT_USAGE.
+ * Return: EXIT_CONDITION if the file is damaged and @code is no worse, else EXIT_USAGE.
  */
 int exit_unread(int code, int err);
 
@@ -37,7 +38,7 @@ int exit_unread(int code, int err);
  * exit_flushed() - the exit code of a command that has printed to standard output.
  * @code: that of the command
  *
- * Return: @code; if what was printed did not get through, which one line says, not 0.
+ * Return: @code; not 0, after one line, if the output could not be written.
  */
 int exit_flushed(int code);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * intern.c - each text or record once, by number.
+ * intern.c - texts and records, each kept once and numbered.
  *
- * Must never forget a key: what is written refers to it by its number.
+ * Must never forget a key: data files refer to it by its number.
  */
 #include "intern.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * intern.h - each text or record once, by number.
+ * intern.h - texts and records, each kept once and numbered.
  *
- * Must never forget a key: what is written refers to it by its number.
+ * Must never forget a key: data files refer to it by its number.
  */
 #ifndef ELIDE_INTERN_H
 #define ELIDE_INTERN_H

@@ -36,7 +36,7 @@ json_t *json_number(uint64_t v)
 	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
 }
 
-/* ASCII, so that names can do nothing to a terminal. Only elapsed_s is a real number: 9 digits tell a day to the millisecond. */
+/* ASCII, so that names can do nothing to a terminal. Reals have 9 digits: a day to the millisecond. */
 #define HOW (JSON_INDENT(1) | JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII)
 
 char *json_string_of(json_t *value)

@@ -17,7 +17,7 @@
 json_t *json_text(const char *s);
 
 /**
- * json_number() - an unsigned number; above INT64_MAX, where jansson's integers end, INT64_MAX.
+ * json_number() - an unsigned number, at most INT64_MAX, the largest that jansson has.
  */
 json_t *json_number(uint64_t v);
 

@@ -75,7 +75,7 @@ static int has_word(const char *line, const char *word)
 	return 0;
 }
 
-/* Fills from /proc/cpuinfo what the kernel shows of the first processor's CPUID. */
+/* Fills @m with what /proc/cpuinfo shows of the first processor's CPUID. */
 static int read_cpuinfo(struct machine *m, const char *sysroot)
 {
 	char path[4096], line[8192];
@@ -125,7 +125,7 @@ static unsigned int count_commits(int store)
 	static unsigned int cell __cacheline_aligned;
 	unsigned int commits = 0;
 
-	WRITE_ONCE(cell, 1); /* its page is there before the first transaction */
+	WRITE_ONCE(cell, 1); /* touches the page before the first transaction */
 	for (int i = 0; i < PROBE_ATTEMPTS; i++) {
 		if (rtm_begin() != RTM_STARTED)
 			continue;
@@ -164,7 +164,7 @@ static void probe(struct machine *m)
 	close(pipes[0]);
 }
 
-/* With @sysroot only the processors that are present are known, not those that may be used. */
+/* With @sysroot the present processors are known, but not those that the process may use. */
 static int one_processor(const char *sysroot)
 {
 	char online[256];

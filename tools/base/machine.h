@@ -53,15 +53,15 @@ struct machine {
 
 /**
  * machine_read() - fill @m.
- * @sysroot: NULL for the machine we run on; else a directory with another's /proc and /sys,
- *           of which nothing is probed and the processor is that of proc/cpuinfo
+ * @sysroot: NULL for this machine; else a directory with another machine's /proc and /sys:
+ *           nothing is probed, and the processor is that of proc/cpuinfo
  *
  * Return: 0, or -errno if @sysroot has no proc/cpuinfo.
  */
 int machine_read(struct machine *m, const char *sysroot);
 
 /**
- * machine_mode() - the mode that "auto" comes to.
+ * machine_mode() - the mode that "auto" chooses.
  * @why: @size bytes, filled with the reason in words
  */
 enum elide_run_mode machine_mode(const struct machine *m, char *why, size_t size);

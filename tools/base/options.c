@@ -31,7 +31,7 @@ static void say_unknown(const char *arg, const struct option_desc *options, size
 static void fill(const struct option_desc *options, size_t nr, int stop_early, char *shorts,
 		 struct option *longs)
 {
-	/* The colon has getopt tell a missing argument from an unknown option. */
+	/* With the colon getopt distinguishes a missing argument from an unknown option. */
 	shorts += sprintf(shorts, stop_early ? "+:" : ":");
 	for (size_t i = 0; i < nr; i++) {
 		const struct option_desc *o = &options[i];
@@ -70,7 +70,7 @@ int options_next(int argc, char **argv, const struct option_desc *options, size_
 	return OPTIONS_BAD;
 }
 
-/* Gets what --help would print, if it is set. */
+/* Called with what --help would print, unless NULL. */
 static void (*describe)(const char *usage, const struct option_desc *options, size_t nr);
 
 void options_describe(void (*to)(const char *usage, const struct option_desc *options, size_t nr))
@@ -134,7 +134,7 @@ int option_word(const char *option, const char *text, option_values *values, siz
 		say("--%s=%s: %s", option, text, nearest + strlen(", "));
 		return -EINVAL;
 	}
-	/* Nothing is near: all there are. */
+	/* No word is near: name all. */
 	for (size_t i = 0; i < nr; i++)
 		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", words[i]);
 	say("--%s=%s: there are %s", option, text, list);

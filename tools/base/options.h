@@ -12,7 +12,7 @@
 /**
  * option_values - the list of an option's valid arguments.
  *
- * Return: the one with number @nth from 0, NULL beyond the last; for ever valid.
+ * Return: the argument with number @nth, from 0; NULL beyond the last. It is valid for ever.
  */
 typedef const char *option_values(size_t nth);
 
@@ -30,8 +30,8 @@ typedef const char *option_values(size_t nth);
  * @key:  its short letter, or a number above 255 if it has none
  * @name: without the dashes
  * @arg:  name of its argument, "[NAME]" if optional, NULL if it takes none
- * @values: its valid arguments where these are words, NULL elsewhere; those of an option that
- *          has a tunable's name are the tunable's
+ * @values: its valid arguments if these are words, else NULL; an option with the name of a
+ *          tunable has the tunable's
  */
 struct option_desc {
 	int key;
@@ -51,7 +51,7 @@ enum { OPTIONS_END = -1, OPTIONS_BAD = -2 };
 /* The most options that a command may have. */
 #define OPTIONS_MAX 64
 
-/* The most words of an option whose argument option_word() parses. */
+/* The most words that option_word() chooses from. */
 #define OPTION_WORDS_MAX 16
 
 /**
@@ -75,9 +75,9 @@ void options_help(const char *usage, const char *about, const struct option_desc
 		  size_t nr);
 
 /**
- * options_describe() - from now on options_help() does not print but calls @to; NULL: prints.
+ * options_describe() - from now on options_help() calls @to instead of printing; NULL: it prints.
  *
- * So whoever runs a command with --help gets its options. Not thread-safe.
+ * So a caller gets the options of a command by running it with --help. Not thread-safe.
  */
 void options_describe(void (*to)(const char *usage, const struct option_desc *options, size_t nr));
 

@@ -20,7 +20,7 @@
 
 /* The directories that execvp(3) searches if PATH is not set. */
 #define DEFAULT_PATH "/bin:/usr/bin"
-/* Scripts whose interpreter is a script itself are followed to this depth, as by Linux. */
+/* Depth to which scripts whose interpreter is a script are followed, as in Linux. */
 #define SCRIPT_DEPTH 4
 
 static int runnable(const char *path)
@@ -68,7 +68,7 @@ int program_find(const char *name, char *path)
 
 /*
  * An interpreter that env(1) finds: the first word of its arguments that is neither an option nor a
- * variable. @to is left as it is if that is not in PATH, or if the interpreter is not env.
+ * variable. @to does not change if that word is not in PATH, or if the interpreter is not env.
  */
 static void run_by_env(const char *arguments, char *to)
 {

@@ -15,12 +15,12 @@
  * @path:       as found
  * @elf:        the file loaded: the program, or the interpreter of a script
  * @is_script:  the program begins with #!
- * @is_elf:     @elf is an ELF file; without, nothing of the following is known
- * @is_amd64:   64-bit code for x86-64, which alone our library can be loaded into
+ * @is_elf:     @elf is an ELF file; otherwise the following members are unknown
+ * @is_amd64:   64-bit code for x86-64, the only kind into which the library can be loaded
  * @is_32bit:   ELF class 32
- * @is_static:  asks for no loader, so that nothing is preloaded
- * @is_privileged: setuid, setgid or with file capabilities, to this user: the loader then
- *              ignores LD_PRELOAD
+ * @is_static:  has no loader, so that nothing is preloaded
+ * @is_privileged: this user gains privileges by executing it (setuid, setgid, file capabilities),
+ *              so that the loader ignores LD_PRELOAD
  * @sanitizer: name of the runtime of AddressSanitizer or ThreadSanitizer that it needs; empty if it
  *            needs none
  */
@@ -40,7 +40,7 @@ struct program {
  * program_find() - find a program as execvp(3) does.
  * @path: PATH_MAX bytes
  *
- * Return: 0; -ENOENT; -EACCES if it is there and cannot be executed.
+ * Return: 0; -ENOENT; -EACCES if it cannot be executed.
  */
 int program_find(const char *name, char *path);
 
@@ -52,7 +52,7 @@ int program_find(const char *name, char *path);
 int program_inspect(const char *path, struct program *p);
 
 /**
- * product_path() - a file of our own installation, seen from this executable.
+ * product_path() - the path of a file that is installed with this executable.
  * @relative: from the directory of the executable
  * @path: PATH_MAX bytes
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * progress.h - how far a command is that takes long, on a terminal.
+ * progress.h - the progress of a long command, on a terminal.
  *
  * Must never print where standard error is no terminal.
  */
@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 /**
- * progress() - say how many of the files are read, from one second after the first call on, and five
- * times a second.
+ * progress() - say how many of the files are read, five times a second, from one second after the first
+ * call on.
  * @done: files; 0 in the first call
- * @all:  files to read; with @done equal to it what was said is wiped out
+ * @all:  files to read; if @done is equal, the line is erased
  */
 void progress(size_t done, size_t all);
 

@@ -29,7 +29,7 @@ static int say_failure(const struct replacement *r, int err)
 	return err;
 }
 
-/* Is what lies under the name ours? Return: its mode, or -errno; -EEXIST if it is not. */
+/* Is the existing file ours? Return: its mode, or -errno; -EEXIST if it is not. */
 static int check_old(const char *path, bool (*ours)(const char *head, size_t len))
 {
 	char head[REPLACE_HEAD + 1];
@@ -62,7 +62,7 @@ static int make_temp(struct replacement *r)
 		r->temp[0] = '\0';
 		return -ENAMETOOLONG;
 	}
-	/* One that a killed process with the same number has left. */
+	/* A killed process with the same id may have left one. */
 	unlink(r->temp);
 	fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0)
@@ -141,7 +141,7 @@ int replace_begin(struct replacement *r, const char *path, const char *kind, FIL
 	return rc ? say_failure(r, rc) : 0;
 }
 
-/* Writes what is left. A write that failed earlier has left no errno: another one fails as well. */
+/* Writes what is buffered. An earlier failure has left no errno, so another write finds out which it is. */
 static int flush(FILE *out)
 {
 	if (fflush(out))
@@ -158,7 +158,7 @@ int replace_end(struct replacement *r, int rc)
 	if (!rc)
 		rc = flush(r->out);
 	/*
-	 * Before the name is given, so that a crash of the machine leaves the old file or the new
+	 * Before the rename, so that a crash of the machine leaves the old file or the new
 	 * one.
 	 */
 	if (!rc && r->temp[0] && fsync(fileno(r->out)))

@@ -33,9 +33,9 @@ struct replacement {
 
 /**
  * replace_begin() - begin to write a file.
- * @path: file to write, for its owner alone if it is a new one; a device or a pipe is written directly,
- *        as is a name below /dev or /proc/self/fd, and "-" is @standard; another symbolic link is refused
- * @ours: does a file that begins with these bytes, and a NUL after them, come from this program? An
+ * @path: file to write; a new one is for its owner alone. A device, a pipe, and a name below /dev or
+ *        /proc/self/fd are written directly, "-" is @standard, another symbolic link is refused
+ * @ours: did this program write a file that begins with these bytes, which a NUL follows? An
  *        empty file is always ours
  *
  * Return: 0, or -errno after one line.
@@ -44,14 +44,14 @@ int replace_begin(struct replacement *r, const char *path, const char *kind, FIL
 		  bool (*ours)(const char *head, size_t len));
 
 /**
- * replace_end() - give the new file the name, or leave what was there as it was.
- * @rc: 0, or what failed meanwhile, of which nothing has been said
+ * replace_end() - rename the new file, or leave the old one as it was.
+ * @rc: 0, or an error that was not reported yet
  *
  * Return: 0, or -errno after one line.
  */
 int replace_end(struct replacement *r, int rc);
 
-/** replace_drop() - end without a new file, of which the reason has been said. */
+/** replace_drop() - end without a new file; the caller has said why. */
 void replace_drop(struct replacement *r);
 
 #endif

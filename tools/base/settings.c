@@ -2,8 +2,8 @@
 /*
  * settings.c - the tunables of lib/tunables.def as a table, and what is a valid value.
  *
- * The texts of the warnings are those of the library, which reads the same
- * variables. Must never list a tunable: the table is generated.
+ * The warnings are those of the library, which reads the same variables. Must never list a
+ * tunable: the table is generated.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -141,7 +141,7 @@ static int check_words(const struct setting *s, const char *value, char *message
 	return 0;
 }
 
-/* What stands behind the name of the policy, which is valid. */
+/* Checks the numbers after the name of the policy, which is valid. */
 static int check_policy(const struct setting *s, const char *value, char *message, size_t size)
 {
 	uint32_t numbers[ELIDE_NR_POLICY_NUMBERS];

@@ -46,8 +46,8 @@ extern const unsigned long long settings_file_max;
 const struct setting *setting_find(const char *name);
 
 /**
- * setting_why_unknown() - what is said of a name that setting_find() does not find.
- * @text: @size bytes, filled with "is unknown, nearest is ELIDE_NAME", or of a setting that there was
+ * setting_why_unknown() - the message for a name that setting_find() does not find.
+ * @text: @size bytes, filled with "is unknown, nearest is ELIDE_NAME", or for a removed setting
  *        "is gone (what to write)"
  *
  * Return: @text.

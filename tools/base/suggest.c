@@ -51,8 +51,8 @@ static size_t common_start(const char *a, const char *b)
 }
 
 /*
- * How far a name is from a word. A common start of START_MIN letters outweighs what is missing at
- * the end: of a long name people write the beginning.
+ * The distance of a name from a word. A common start of START_MIN letters outweighs what is missing at
+ * the end, because people write the beginning of a long name.
  */
 #define START_MIN 3
 

@@ -25,12 +25,12 @@ unsigned int suggest_distance(const char *a, const char *b);
  */
 const char *suggest(const char *word, const char *const *names, size_t nr);
 
-/* Bytes that suggest_words() needs for a name of usual length. */
+/* Bytes that suffice for suggest_words() with a name of usual length. */
 #define SUGGEST_WORDS 128
 
 /**
  * suggest_words() - ", nearest is NAME" for a message; nothing if no name is near.
- * @before: what stands before the name, such as dashes
+ * @before: put in front of the name, such as dashes
  * @to: @size bytes
  *
  * Return: @to.

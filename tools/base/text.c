@@ -9,7 +9,7 @@
 
 #include "text.h"
 
-/* Decimals that make three significant digits of a number below 1000. */
+/* Decimals that give a number below 1000 three significant digits. */
 static int decimals(double v)
 {
 	if (v >= 99.95)
@@ -65,14 +65,14 @@ void fit(char *to, const char *text, int width)
 		sprintf(to, "%.*s", (int)(outer - text), text);
 	else
 		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
-	/* A character that was cut in two is none. */
+	/* A character may have been cut in two. */
 	text_clean(to);
 }
 
-/* More texts are fitted, but not compared. */
+/* Texts beyond this number are fitted, but not compared. */
 #define APART_MAX 4096
 
-/* The number of a text, from 0, among the different ones that are fitted to the same as it. */
+/* The number of a text, from 0, among the different texts that are fitted to the same one. */
 static size_t number_of(char (*to)[CELL_MAX + 1], const char *const *texts, const size_t *number,
 			size_t i)
 {
@@ -127,7 +127,7 @@ static size_t decode(const unsigned char *c, uint32_t *code)
 	return len;
 }
 
-/* Characters that show nothing, or turn the text that follows. */
+/* Characters that are invisible, or change the direction of the text. */
 static const struct {
 	uint32_t first;
 	uint32_t last;

@@ -44,20 +44,20 @@ void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, in
 /**
  * text_char() - the character that a text begins with.
  * @text: not empty, ended by a NUL
- * @hidden: set: must it not reach a terminal?
+ * @hidden: set to whether it must not reach a terminal
  *
- * That are controls (C0, DEL, and C1 as UTF-8 or as a byte), marks of the direction of writing and
- * others that show nothing (U+061C, U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF),
- * and bytes that are no UTF-8.
+ * Hidden are controls (C0, DEL, and C1 as UTF-8 or as a byte), bidirectional marks and
+ * other invisible characters (U+061C, U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF),
+ * and bytes that are not UTF-8.
  *
- * Return: its bytes.
+ * Return: its length in bytes.
  */
 size_t text_char(const char *text, bool *hidden);
 
-/** text_clean() - put '?' in the place of each character that text_char() hides, in place. */
+/** text_clean() - replace each character that text_char() hides by '?', in place. */
 void text_clean(char *text);
 
-/** print_clean() - print text of a data file, with '?' in the place of what text_char() hides. */
+/** print_clean() - print text of a data file as text_clean() would change it. */
 void print_clean(FILE *out, const char *text);
 
 /** date_text() - nanoseconds since 1970 as 2026-11-20T12:00:00Z, UTC; empty if there is no such date. */

@@ -21,7 +21,7 @@
 #define PAIRS_NATIVE   10
 #define PAIRS_EMULATED 5
 
-/* Keys of the options that elide run does not have: beyond all of its own. */
+/* Keys of the options that elide run does not have, above all of its keys. */
 enum { OPT_FIRST = 1000, OPT_OUTPUT, OPT_FAIL_IF, OPT_CONFIDENCE, OPT_MARGIN, OPT_SEED, OPT_JSON };
 
 static OPTION_VALUES(shown_words, "none", "first", "all")
@@ -32,8 +32,8 @@ static const struct option_desc own_options[] = {
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
 	 "exit with 1 if it holds: 'slower > 2%', hurts; may be given again"},
 	{OPT_CONFIDENCE, "confidence", "PERCENT", "how sure a verdict must be (95)"},
-	{OPT_MARGIN, "margin", "PERCENT", "a difference not worth the name (1)"},
-	{OPT_OUTPUT, "output", "HOW", "what the program prints: none (default), first run, all",
+	{OPT_MARGIN, "margin", "PERCENT", "a difference up to this counts as none (1)"},
+	{OPT_OUTPUT, "output", "HOW", "whose output is shown: none (default), first run, all",
 	 shown_words},
 	{OPT_JSON, "json", NULL, "the result as JSON"},
 };

@@ -3,7 +3,7 @@
  * cmd-completion.c - elide completion: a table of all commands, options and their values, and the
  * functions of a shell that read it, which are completion/elide.bash and completion/elide.zsh.
  *
- * The table has a line for each, with fields that tabulators separate and that are never empty:
+ * The table has a line for each, with fields that are separated by tabs and never empty:
  *
  *	command NAME HELP
  *	operands COMMAND KIND...
@@ -17,8 +17,8 @@
  * data file; file, dir; pid; program, a program and its arguments; executable, a program alone; command,
  * tunable, model; setting, NAME=VALUE; text, of which nothing is known.
  *
- * Must never hold a list of what there is: the commands' --help has the options and operands, the
- * options their values, and the lists of tunables and machines the rest.
+ * Must never hold a list of its own: options and operands come from the commands' --help, values from
+ * the options, tunables and machines from their lists.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -51,7 +51,7 @@ static const struct {
 /* The name of the command whose options are being described. */
 static const char *described;
 
-/* Text inside of single quotes, which both shells take as it is but for a quote. */
+/* Text inside of single quotes, which both shells take literally, except for a quote. */
 static void print_quoted(const char *text)
 {
 	for (; *text; text++) {
@@ -77,7 +77,7 @@ static const struct setting *option_tunable(const struct option_desc *o)
 	return o->arg ? setting_find(o->name) : NULL;
 }
 
-/* Kinds of arguments and operands by the word that --help has for them. */
+/* Kinds of arguments and operands by their word in --help. */
 static const char *word_kind(const char *word, size_t len)
 {
 	static const struct {
@@ -153,7 +153,7 @@ static void print_operands(const char *usage)
 			print_operand(at, len, has_arguments);
 		at += len + strcspn(at + len, " ");
 	}
-	/* The last one may be there again. */
+	/* The last one may be repeated. */
 	printf("\t%s\n", !has_arguments && strstr(last - (last - usage > 4 ? 4 : 0), "...") ? "more" :
 	       "end");
 }
@@ -210,7 +210,7 @@ static void print_table(const struct command *commands, size_t nr)
 		printf("command\t%s\t", described);
 		print_quoted(commands[i].help);
 		putchar('\n');
-		/* Has getopt begin anew. */
+		/* Resets getopt. */
 		optind = 0;
 		commands[i].run(2, argv);
 	}

@@ -2,8 +2,8 @@
 /*
  * cmd-ctl.c - elide ctl: elision off and on in a running process, snapshot, reset.
  *
- * Through the data file that the process maps, so nothing is sent to it and
- * no handler runs in it. Must never write to that file but to its control word.
+ * Works through the data file that the process maps, so nothing is sent to it and
+ * no handler runs in it. Must never write to that file except for its control word.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-/* Opens the file again that live_find() has opened and checked: the name may be another file's now. */
+/* Reopens the file that live_find() has opened and checked: another file may have its name by now. */
 static int open_again(const struct target *t, int flags)
 {
 	char path[32];
@@ -72,8 +72,8 @@ static int write_all(int fd, const char *bytes, size_t size)
 }
 
 /*
- * The header of a file that grows: its size is read again after its counts of chunks, or a chunk that
- * was made meanwhile would be counted, and missing.
+ * Reads the size of a growing file again, after the counts of its chunks: a chunk that was added
+ * meanwhile would be counted, but beyond the size.
  */
 static void complete_header(int fd, struct elide_header *h)
 {
@@ -84,7 +84,7 @@ static void complete_header(int fd, struct elide_header *h)
 	live_set_end(h);
 }
 
-/* Copy the file as it is now, under another name first, so that the copy is complete or missing. */
+/* Copy the present file, under another name first, so that the copy is complete or missing. */
 static int copy_file(const struct target *t, const char *to)
 {
 	_Alignas(struct elide_header) char buffer[ELIDE_HEADER_SIZE];
@@ -132,7 +132,7 @@ static int do_on(const struct target *t, const char *output)
 	return set_control(t, ELIDE_CONTROL_NONE);
 }
 
-/* Path of a file beside the data file, called as that will be when its process has ended. */
+/* Path of a file beside the data file: the data file's final name with a suffix. */
 static void beside(char name[PATH_MAX + 16], const struct target *t, const char *suffix)
 {
 	snprintf(name, PATH_MAX, "%s", t->path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cmd-diff.c - elide diff: what is different between two runs, lock by lock.
+ * cmd-diff.c - elide diff: the differences between two runs, lock by lock.
  *
  * Must never write to a data file.
  */
@@ -35,12 +35,12 @@ static const char *sort_keys(size_t nth)
 
 static const struct option_desc options[] = {
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site", report_sum_words},
-	{OPT_SORT, "sort", "KEY", "the most changed first: in cost (default) or a column",
+	{OPT_SORT, "sort", "KEY", "the rows that differ most first, in cost (default) or a column",
 	 sort_keys},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
 	{OPT_RATE, "rate", NULL, "per second of each run, for runs of different lengths"},
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
-	 "exit with 1 if it holds, as of 'aborts > +10%'; may be given again"},
+	 "exit with 1 if it holds, such as 'aborts > +10%'; may be given again"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
 	OPTION_HELP,
@@ -252,7 +252,7 @@ int cmd_diff(int argc, char **argv)
 	while ((key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("diff [OPTION...] BEFORE AFTER",
-				     "Tells lock by lock what is different between two runs.",
+				     "Shows the differences between two runs, lock by lock.",
 				     options, ARRAY_SIZE(options));
 			code = 0;
 			goto free_conditions;

@@ -123,7 +123,7 @@ static bool is_by_name(const struct lock_object *o)
 	return o->by_name;
 }
 
-/* Objects of which that is true, by name. */
+/* Objects for which @is holds, by name. */
 static json_t *those(const struct lock_uses *u, bool (*is)(const struct lock_object *o))
 {
 	json_t *list = json_array();
@@ -149,7 +149,7 @@ static void print_users(const struct lock_uses *u, enum lock_feature feature)
 	print_names(users(u, feature));
 }
 
-/* What is opened by dlopen(), as far as that can be known. */
+/* Objects that may be opened by dlopen(), as far as their names are known. */
 static void print_opened(const struct lock_uses *u)
 {
 	json_t *callers = those(u, imports_dlopen);

@@ -2,8 +2,8 @@
 /*
  * cmd-merge.c - elide merge: the data files of many runs and hosts as one.
  *
- * One file after the other is read, so there may be any number of them. Must never write to a data
- * file that a process writes, nor replace a file of something else.
+ * Reads one file after the other, so there may be any number of them. Must never write to a data
+ * file that a process writes, nor replace another kind of file.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -35,7 +35,7 @@ static const struct option_desc options[] = {
 	{'o', "output", "FILE", "data file to write; an older data file is replaced"},
 	{OPT_FILES, "files-from", "FILE", "read names of data files from FILE, a line each (- stdin)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
-	{'q', "quiet", NULL, "say nothing but faults"},
+	{'q', "quiet", NULL, "print only errors"},
 	OPTION_HELP,
 };
 
@@ -47,7 +47,7 @@ struct request {
 	int quiet;
 };
 
-/* A file to join: what its place among the others follows from. */
+/* A file to join, and what decides its place among the others. */
 struct input {
 	const char *path;
 	uint64_t run;
@@ -97,7 +97,7 @@ static int apply(int key, struct request *r)
 	return -EINVAL;
 }
 
-/* Children from @first on that are given by their names as well, or are those of two that are given. */
+/* Leaves out children from @first on that are in the list already. */
 static int leave_out_known(struct intern *known, struct paths *p, size_t first)
 {
 	for (size_t i = first; i < p->nr; i++) {
@@ -155,8 +155,7 @@ static int by_start(const void *x, const void *y)
 }
 
 /*
- * Runs by their start, and the files of a run one after the other; of damaged ones it does not
- * matter.
+ * Sorts runs by their start, and keeps the files of a run together; damaged files may be anywhere.
  */
 static struct input *sort_inputs(const struct paths *p, size_t *nr)
 {
@@ -186,7 +185,7 @@ static struct input *sort_inputs(const struct paths *p, size_t *nr)
 	return inputs;
 }
 
-/* Loads a file, up to now if its process runs. Return: 0, or -errno after one line. */
+/* Loads a file; a running process ends now. Return: 0, or -errno after one line. */
 static int load_input(const char *path, struct data_file *f)
 {
 	char error[LOAD_ERROR_MAX];
@@ -204,7 +203,7 @@ static int load_input(const char *path, struct data_file *f)
 	return rc;
 }
 
-/* The file that says what program is meant: the first that can be read of those given. */
+/* Begins with the first readable file, which determines the program. */
 static struct join *begin(const struct paths *given)
 {
 	char error[LOAD_ERROR_MAX];
@@ -222,7 +221,7 @@ static struct join *begin(const struct paths *given)
 }
 
 /*
- * *@damaged is set if a part of a file is missing. Return: number of files left out, each after one
+ * Sets *@damaged if a part of a file is missing. Return: number of files left out, each after one
  * line; or -ENOMEM.
  */
 static int join_all(struct join *j, const struct input *inputs, size_t nr, bool *damaged)
@@ -329,7 +328,7 @@ static int merge(const struct request *r, const struct input *inputs, size_t nr)
 	return code;
 }
 
-/* Is the file that is to be replaced in use? Says so. */
+/* Is the file to replace in use? Says so. */
 static bool is_in_use(const char *path)
 {
 	struct elide_header h;

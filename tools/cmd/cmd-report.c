@@ -70,7 +70,7 @@ static size_t all_options(struct option_desc *to)
 	return nr + ARRAY_SIZE(last_options);
 }
 
-/* The data file of a process that runs may not have been told the time for long. */
+/* A running process may not have written the time to its data file for long. */
 static void set_end(struct elide_header *h)
 {
 	if (live_runs(h, h->pid))
@@ -99,17 +99,17 @@ static int is_new(struct intern *seen, const char *path)
 	return rc < 0 ? -ENOMEM : seen->nr > before;
 }
 
-/* Files of other runs that are named, when they are left out. */
+/* Left-out files of other runs that the message names, at most. */
 #define STALE_NAMED 3
 
-/* Tells of data files FILE.PID that are left out, because they are of another run than FILE. */
+/* Reports data files FILE.PID that are left out because they are of another run than FILE. */
 static void tell_stale(const char *path, uint64_t run)
 {
 	char list[512] = "";
 	struct paths stale = {0};
 	size_t len = 0;
 
-	/* Without a launcher there is no run to be of: nothing tells them apart. */
+	/* Without a launcher files have no run by which to distinguish them. */
 	if (run_files_other(&stale, path, run ? run : UINT64_MAX, run_files_is_child))
 		return;
 	for (size_t i = 0; i < stale.nr && i < STALE_NAMED && len < sizeof(list); i++)
@@ -121,7 +121,7 @@ static void tell_stale(const char *path, uint64_t run)
 	paths_free(&stale);
 }
 
-/* A file whose name is that of a child, one of more than these that are given, has no children. */
+/* If more files than this are given, those named like a child are not searched for children of their own. */
 #define CHILDREN_OF_CHILDREN 64
 
 /* The name without a child's ".PID" is not empty. */
@@ -134,7 +134,7 @@ static int has_name_of_child(const char *path)
 
 /*
  * Adds a file and, if @children, FILE.PID of the same run, unless they are in the list already.
- * @nr_given: files that are given
+ * @nr_given: number of files on the command line
  */
 static int add_input(struct paths *all, struct intern *seen, const char *path, int children,
 		     size_t nr_given)
@@ -234,7 +234,7 @@ static int check_options(const struct report_options *o, const struct report_out
 }
 
 /*
- * Applies one option. *@second: the format that an option goes with, if there was one.
+ * Applies one option. *@second: the format that an option requires, if there was one.
  * Return: 0, or -EINVAL after one line.
  */
 static int apply(int key, struct report_options *o, int *top_given,
@@ -297,7 +297,7 @@ int cmd_report(int argc, char **argv)
 	while (!rc && (key = options_next(argc, argv, options, nr_options, 0)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("report [OPTION...] [FILE...]",
-				     "Tells lock by lock and call site by call site what happened.",
+				     "Reports on each lock and each call site of a run.",
 				     options, nr_options);
 			code = 0;
 			goto free_paths;

@@ -2,8 +2,8 @@
 /*
  * cmd-run.c - elide run: start a program with elide's library in it.
  *
- * Whatever is wrong with library, output or settings, the program runs, if
- * need be unelided. Must never write to standard output.
+ * The program runs, if necessary unelided, even if library, output or settings are wrong. Must never
+ * write to standard output.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -145,10 +145,10 @@ static void print_report(const struct run_request *r, const struct paths *f)
 			;
 }
 
-/* Data files named in the last line; more are counted. */
+/* Data files that the last line names; further ones are only counted. */
 #define NAMED_MAX 4
 
-/* The first process of the run that goes on; 0 if there is none that can be seen. */
+/* The first visible process of the run that still runs; 0 if there is none. */
 static long find_background(void)
 {
 	char wanted[64], path[PATH_MAX], *name = NULL;
@@ -175,7 +175,7 @@ static long find_background(void)
 	return found;
 }
 
-/* Why there is no data file of the run, as far as that can be told from outside. */
+/* Why there is no data file of the run, as far as the launcher knows. */
 static const char *why_none(const struct program *p, const char *output)
 {
 	static char why[PATH_MAX + 128];
@@ -228,7 +228,7 @@ static void say_next(const struct run_request *r, const struct program *p, const
 		say("counted in %s; next: elide report", output);
 		return;
 	}
-	/* A child that takes the first lock of the run has got that name. */
+	/* The child that took the first lock of the run may have that name. */
 	for (size_t i = 0; i < f->nr && !strchr(output, '%'); i++)
 		if (!strcmp(f->path[i], output))
 			first = output;
@@ -244,8 +244,8 @@ static void say_next(const struct run_request *r, const struct program *p, const
 }
 
 /*
- * Removes files FILE.PID that no report takes in any more: those of processes that began before the
- * run of FILE.old. A file of a run that goes on beside this one began later.
+ * Removes files FILE.PID that no report includes any more, those of processes that began before the
+ * run of FILE.old. A file of a run that overlaps with this one began later.
  */
 static void remove_orphans(struct run_folder *folder, const char *output, uint64_t run)
 {
@@ -266,7 +266,7 @@ static void remove_orphans(struct run_folder *folder, const char *output, uint64
 	paths_free(&others);
 }
 
-/* Processes that gave up their rights before they had a file. */
+/* Reports processes that gave up their rights before they had a file. */
 static void say_lost(const struct child_files *f)
 {
 	if (f->nr_lost)
@@ -299,7 +299,7 @@ static void finish(struct run_request *r, const struct program *p, struct counti
 	find_files_free(&files);
 }
 
-/* Runs the program, and keeps its metrics fresh meanwhile. Return: 0 or -errno. */
+/* Runs the program, and rewrites its metrics meanwhile. Return: 0 or -errno. */
 static int run_child(struct run_request *r, struct child *c, const char *output, uint64_t run)
 {
 	if (r->metrics.file && c->preload) {

@@ -67,7 +67,7 @@ int cmd_stacks(int argc, char **argv)
 			break;
 		case 'h':
 			options_help("stacks [OPTION...] PID",
-				     "Tells what each thread of a running process waits for and holds, "
+				     "Prints what each thread of a running process waits for and holds, "
 				     "with its stack.",
 				     options, ARRAY_SIZE(options));
 			return 0;

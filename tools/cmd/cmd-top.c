@@ -32,7 +32,7 @@ enum { OPT_INTERVAL = 256, OPT_COUNT, OPT_SORT, OPT_BY, OPT_TOTALS, OPT_TOP, OPT
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file of the process, instead of its id"},
 	{'b', "batch", NULL, "print text instead of taking the terminal"},
-	{OPT_INTERVAL, "interval", "S", "seconds between two looks (1)"},
+	{OPT_INTERVAL, "interval", "S", "seconds between two readings (1)"},
 	{OPT_COUNT, "count", "N", "end after N looks"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name",
 	 report_sort_keys},
@@ -45,7 +45,7 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-/* Columns; on a narrower terminal lines are cut. */
+/* Columns of the narrowest table; on a narrower terminal lines are cut. */
 #define WIDTH_MIN 20
 
 /**
@@ -132,7 +132,7 @@ static int find_process(struct top *t, const char *text)
 	if (!text) {
 		err = live_newest(&t->pid, &t->target);
 		if (err)
-			say("top: no process that can be looked at writes a data file; start one "
+			say("top: no process that may be inspected writes a data file; start one "
 			    "with elide run");
 	} else {
 		errno = 0;
@@ -149,7 +149,7 @@ static int find_process(struct top *t, const char *text)
 	return err;
 }
 
-/* Is the frame before of the same process, and summed over the same? */
+/* Is the frame before of the same process, with the same sums? */
 static bool goes_on(const struct top *t)
 {
 	const struct elide_header *a = &t->before.file.header, *b = &t->now.file.header;
@@ -158,7 +158,7 @@ static bool goes_on(const struct top *t)
 	       a->start_ns == b->start_ns;
 }
 
-/* Reads the next frame. Return: 0, or -errno with @error filled: then the old frames stay. */
+/* Reads the next frame. Return: 0; or -errno with @error filled, and the old frames remain. */
 static int look(struct top *t, char *error)
 {
 	struct frame next;
@@ -174,7 +174,7 @@ static int look(struct top *t, char *error)
 	return 0;
 }
 
-/* Change what is summed over. The last frame has other sums, so the next one is a first one. */
+/* Change the sums. The last frame has other ones, so the next one is a first one. */
 static void sum_over(struct top *t, enum report_by by)
 {
 	char error[LOAD_ERROR_MAX];
@@ -343,7 +343,7 @@ static int run_screen(struct top *t, char *error)
 		double left = next - (double)now_ns() / 1e9;
 
 		if (left <= 0 && !t->view.frozen && !(t->nr_frames && t->now.ended)) {
-			/* Without its file it is unknown whether the process runs. */
+			/* Without its file nobody knows whether the process runs. */
 			if (look(t, error))
 				t->now.ended = true;
 			if (t->count && t->nr_frames > t->count)
@@ -414,7 +414,7 @@ int cmd_top(int argc, char **argv)
 	while ((key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("top [OPTION...] [PID]",
-				     "Tells what a running process does, live: that named, or the "
+				     "Shows what a running process does, live: the one named, or the "
 				     "one started last.",
 				     options, ARRAY_SIZE(options));
 			return 0;

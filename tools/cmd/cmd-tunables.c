@@ -113,7 +113,7 @@ static json_t *json_setting(const struct setting *s)
 	return o;
 }
 
-/* Variables of the environment that look like ours and are not. */
+/* Warns of variables ELIDE_* that are no tunables. */
 static void say_unknown_variables(void)
 {
 	extern char **environ;

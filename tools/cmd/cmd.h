@@ -30,7 +30,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
 
-/** cmd_completion() - as the others, with the list of all commands, which are @nr. */
+/** cmd_completion() - as the others, with the list of all @nr commands. */
 int cmd_completion(const struct command *commands, size_t nr, int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * elide.c - all commands: finds which one is meant. bin/elide, which is front.c, executes this.
+ * elide.c - finds and runs a command. bin/elide, which is front.c, executes this for all but run.
  *
  * Must never do a command's work.
  */
@@ -21,10 +21,10 @@ static int complete(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"run", cmd_run, "run a program with its locks elided, or profiled"},
-	{"report", cmd_report, "lock by lock and call site by call site, what happened"},
+	{"report", cmd_report, "report on each lock and each call site of a run"},
 	{"top", cmd_top, "the report of a running process, as it changes"},
 	{"stacks", cmd_stacks, "what each thread of a running process waits for and holds now"},
-	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
+	{"diff", cmd_diff, "the differences between two runs, lock by lock"},
 	{"merge", cmd_merge, "join the data files of many runs and hosts"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},
@@ -40,7 +40,7 @@ static void print_usage(FILE *out)
 	fprintf(out, "usage: elide COMMAND [ARGUMENT...]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-	fprintf(out, "\nelide COMMAND --help tells its options, elide(1) the rest.\n");
+	fprintf(out, "\nelide COMMAND --help prints its options, elide(1) has the rest.\n");
 }
 
 static int complete(int argc, char **argv)
@@ -48,7 +48,7 @@ static int complete(int argc, char **argv)
 	return cmd_completion(commands, ARRAY_SIZE(commands), argc, argv);
 }
 
-/* help and version have only this option: prints what it says, if it is there. */
+/* help and version have no option except --help: prints that text if it is given. */
 static bool wants_help(int argc, char **argv, const char *usage, const char *about)
 {
 	static const struct option_desc options[] = {OPTION_HELP};

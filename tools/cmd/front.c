@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * front.c - bin/elide: `elide run` itself, which so starts without the libraries that read debug
- * information, draw and write JSON. All other commands are in libexec/elide/elide.
+ * front.c - bin/elide: `elide run` alone, so that it starts without the libraries for debug
+ * information, terminals and JSON. All other commands are in libexec/elide/elide.
  */
 #include <errno.h>
 #include <limits.h>

@@ -2,9 +2,9 @@
 /*
  * pcm.c - Intel PCM's pcm-tsx beside a run.
  *
- * pcm-tsx can start a program itself and count until that ends. The program that it gets waits for
+ * pcm-tsx can start a program and count until that ends. Here this program waits for
  * the end of a pipe, which this process closes after the run: so pcm-tsx counts from before the run
- * to after it, in one part. Must never end a process but its own.
+ * to after it, in one part. Must never end a process except the one it started.
  */
 #include "pcm.h"
 
@@ -39,7 +39,7 @@ static void parse_event(const char *line, struct elide_counter *counters, int *n
 	strcpy(counters[index].name, name);
 }
 
-/* *,123,456, Returns 0, or -EINVAL if a number is missing: then none is taken. */
+/* *,123,456, Returns 0, or -EINVAL if a number is missing, without a change. */
 static int parse_sum(const char *line, struct elide_counter *counters, int nr)
 {
 	uint64_t values[PCM_EVENTS_MAX];
@@ -63,7 +63,7 @@ int pcm_parse(FILE *f, struct elide_counter *counters)
 
 	memset(counters, 0, PCM_EVENTS_MAX * sizeof(*counters));
 	while (fgets(line, sizeof(line), f)) {
-		/* A line without its newline is not complete: the writer was killed. */
+		/* A line without its newline is incomplete: the writer was killed. */
 		if (!strchr(line, '\n'))
 			continue;
 		if (sscanf(line, "Time elapsed: %" SCNu64 " ms", &ms) == 1)
@@ -115,7 +115,7 @@ int pcm_why_not(const char *root, int is_root, char *program, char *why, size_t 
 }
 
 /*
- * In the child: pcm-tsx, with as many events as it has counters for everywhere. The input of
+ * In the child: executes pcm-tsx with as many events as every processor has counters for. The input of
  * its program is one pipe, the output another.
  */
 static void execute(const struct pcm *p, const char *program, int input, int output, int errors)
@@ -128,7 +128,7 @@ static void execute(const struct pcm *p, const char *program, int input, int out
 	};
 
 	snprintf(csv, sizeof(csv), "-csv=%s", p->csv);
-	/* What the terminal sends goes to the program that is run, not to this one. */
+	/* Signals of the terminal go to the program of the run, not to this one. */
 	setpgid(0, 0);
 	dup2(input, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);

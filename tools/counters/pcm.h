@@ -2,7 +2,7 @@
 /*
  * pcm.h - Intel PCM's pcm-tsx beside a run: counters of the whole machine.
  *
- * Must never end a process but the one it started.
+ * Must never end a process except the one it started.
  */
 #ifndef ELIDE_PCM_H
 #define ELIDE_PCM_H
@@ -21,19 +21,18 @@
  * pcm_parse() - read what pcm-tsx -csv wrote when it was given events with -e.
  * @counters: PCM_EVENTS_MAX
  *
- * There is a part for each interval: a line of the time, one that names each
- * event, and after the line of columns a line per core and one, marked *, of
- * their sum. The sums of all parts are added.
+ * The file has a part for each interval: a line of the time, a line for each event's name, a line of
+ * columns, a line for each core and one, marked *, of their sum. The sums of all parts are added.
  *
- * Return: number of @counters, or -EINVAL if there is no whole part.
+ * Return: number of @counters, or -EINVAL if there is no complete part.
  */
 int pcm_parse(FILE *f, struct elide_counter *counters);
 
 /**
  * pcm_why_not() - can pcm-tsx be run?
  * @root: "" or a directory in place of /
- * @program: PATH_MAX bytes, filled with pcm-tsx
- * @is_root: the caller is
+ * @program: PATH_MAX bytes, filled with the path of pcm-tsx
+ * @is_root: the caller is root
  * @why: @size bytes, filled with the reason if not: one line
  *
  * Return: 0 or -errno.

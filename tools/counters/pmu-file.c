@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pmu-file.c - counters from the emulator's file, and into the data file.
+ * pmu-file.c - reads counters from the emulator's file, and appends them to the data file.
  *
- * Must never touch a file of a process that is not the one that was run.
+ * Must never touch the file of another process than the one that was run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "pmu-file.h"
 #include "pmu.h"
 
-/* rtmgrind counts the library's start-up probe separately, which a processor cannot: it is kept. */
+/* Keeps rtmgrind's separate counts of the library's start-up probe, which a processor does not have. */
 static int is_wanted(const char *name)
 {
 	return !strncmp(name, "RTM_RETIRED.", 12) || !strcmp(name, "TX_MEM.ABORT_CONFLICT") ||
@@ -60,8 +60,8 @@ static int put(int fd, const void *bytes, size_t size, uint64_t at)
 #define EACH ((ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)) / sizeof(struct elide_counter))
 
 /*
- * A chunk of @nr counters, at most EACH, at the end of the file, then the header's size, so that
- * a reader sees both or neither, then what the header counts.
+ * Writes a chunk of @nr counters, at most EACH, at the end of the file, then the header's size, so that
+ * a reader sees both or neither, then the counts of the header.
  */
 static int append(int fd, struct elide_header *h, const struct elide_counter *counters, size_t nr)
 {
@@ -105,7 +105,7 @@ int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters
 
 	if (fd < 0)
 		return fd;
-	/* What is checked is what is written to, whatever has the name by now. */
+	/* Writes to the file that was checked, as another one may have its name by now. */
 	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
 	rc = load_header(opened, &h);
 	if (!rc && h.pid != (uint32_t)pid)

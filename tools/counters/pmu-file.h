@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmu-file.h - counters from the emulator's file, and into the data file.
+ * pmu-file.h - reads counters from the emulator's file, and appends them to the data file.
  *
- * Must never touch a file of a process that is not the one that was run.
+ * Must never touch the file of another process than the one that was run.
  */
 #ifndef ELIDE_PMU_FILE_H
 #define ELIDE_PMU_FILE_H
@@ -17,7 +17,7 @@
  * pmu_read_emulated() - read what rtmgrind's --counters wrote.
  * @counters: filled, @max at most
  *
- * Counters of HLE, and those that a processor does not have, are left out.
+ * Counters of HLE, and those that a processor does not have, are left out, except those of the probe.
  *
  * Return: number of @counters.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pmu-run.c - everything that counts beside a run.
+ * pmu-run.c - the hardware counters of a run.
  *
- * Must never keep the program from running.
+ * Must never prevent the program from running.
  */
 #include "pmu-run.h"
 
@@ -101,7 +101,7 @@ void counting_start(struct counting *c, int emulate, const char *pmu, int pcm)
 	int wanted = pmu && (!strcmp(pmu, "stat") || !strcmp(pmu, "abort"));
 
 	memset(c, 0, sizeof(*c));
-	/* Before the counters are opened, which would count it. */
+	/* Before the counters are opened, as they would count it. */
 	if (pcm)
 		start_pcm(c, emulate);
 	if (wanted && emulate)
@@ -110,7 +110,7 @@ void counting_start(struct counting *c, int emulate, const char *pmu, int pcm)
 		start_pmu(c);
 }
 
-/* The file of process @pid, which is ours if its directory is. */
+/* Reads the emulator's file of process @pid. */
 static size_t end_emulated(struct counting *c, pid_t pid, struct elide_counter *counters)
 {
 	char path[PATH_MAX + 16], *p = strstr(c->emulated, "%p");
@@ -130,7 +130,7 @@ static size_t end_emulated(struct counting *c, pid_t pid, struct elide_counter *
 	return nr;
 }
 
-/* Children of the program have left their files there as well. */
+/* Children of the program have left their files there, too. */
 static void remove_directory(const struct counting *c)
 {
 	struct dirent *entry;

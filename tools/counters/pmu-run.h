@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmu-run.h - everything that counts beside a run: PMU, the emulator's counters, PCM.
+ * pmu-run.h - the hardware counters of a run: PMU, the emulator's counters, PCM.
  *
  * One line is printed for each thing that cannot be counted, and the program runs.
  */

@@ -107,7 +107,7 @@ static void explain(const struct machine *m, int err, char *why, size_t size)
 	}
 }
 
-/* The first thing that is in the way, as far as files and CPUID tell. */
+/* The first obstacle that files and CPUID show. */
 static int why_not_by_facts(const struct machine *m, char *why, size_t size)
 {
 	struct pmu_event events[PMU_EVENTS_MAX];

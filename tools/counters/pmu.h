@@ -17,7 +17,7 @@
 /* The most events of a run; pmu.def has fewer for each processor. */
 #define PMU_EVENTS_MAX 24
 
-/* Opens an event as perf_event_open(2), but returns -errno; tests replace it. */
+/* Opens an event like perf_event_open(2), but returns -errno; tests replace it. */
 typedef int pmu_open_fn(struct perf_event_attr *attr);
 
 /** pmu_open() - open an event with the system call, on any processor, with close-on-exec. */
@@ -65,9 +65,9 @@ struct pmu_stat {
 /**
  * pmu_stat_open() - count in the processes that the caller is going to start.
  *
- * Each begins to count with its first exec. The caller's own code is never counted.
+ * Counting begins with their first exec. The caller's own code is never counted.
  *
- * Return: 0, or -errno of the first event if there is none that can be counted.
+ * Return: 0, or -errno of the first event if none can be counted.
  */
 int pmu_stat_open(struct pmu_stat *s, const struct pmu_event *events, size_t nr,
 		  pmu_open_fn *open);
@@ -76,7 +76,7 @@ int pmu_stat_open(struct pmu_stat *s, const struct pmu_event *events, size_t nr,
  * pmu_stat_close() - read the counters and close them.
  * @counters: PMU_EVENTS_MAX
  *
- * Return: number of @counters; of an event that was never on the processor there is none.
+ * Return: number of @counters, without events that were never on the processor.
  */
 size_t pmu_stat_close(struct pmu_stat *s, struct elide_counter *counters);
 

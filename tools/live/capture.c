@@ -16,12 +16,10 @@
 #include "unwind.h"
 #include "waits.h"
 
-/* Bytes of the largest lock: pthread_rwlock_t of glibc. A futex in them is of that lock. */
+/* Bytes of the largest lock, pthread_rwlock_t of glibc: a futex within them belongs to the lock. */
 #define LOCK_BYTES 56
 
-/**
- * struct work - what is needed until @s is filled.
- */
+/* What is needed until @s is filled. */
 struct work {
 	struct stacks *s;
 	struct memory *memory;
@@ -48,8 +46,8 @@ static void read_title(struct stacks *s)
 }
 
 /*
- * Read the data file, which has the classes and says where the tables are. @inspect stays empty
- * without. Return: false if the process runs on an emulated machine.
+ * Read the data file, which has the classes and the addresses of the tables. Without one @inspect
+ * stays empty. Return: false if the process runs on an emulated machine.
  */
 static bool read_file(struct stacks *s, struct elide_inspect *inspect)
 {
@@ -93,8 +91,8 @@ static bool is_in_stack(const struct stacks_thread *t, uint64_t site)
 }
 
 /*
- * What the engine knows of the wait. A thread that has just got the lock still seems to wait for it:
- * it counts only while it sleeps for that lock, or while another thread holds the lock.
+ * The wait that the engine has noted. A thread that has just got the lock still seems to wait for it:
+ * the wait counts only while the thread sleeps for that lock, or while another thread holds the lock.
  */
 static bool waits_by_engine(struct work *w, struct stacks_thread *t, const struct seize_thread *z,
 			    int *holder)
@@ -129,7 +127,7 @@ static int set_holder(struct stacks *s, struct stacks_thread *t, int inner_tid)
 		return 0;
 	if (holder != STACKS_NONE)
 		return stacks_add_holder(t, holder);
-	/* A thread that is being joined may end in this moment; a lock stays with one that has ended. */
+	/* A joined thread may just have ended, but a lock stays with a thread that has ended. */
 	if (t->wait == STACKS_WAIT_LOCK)
 		t->gone = inner_tid;
 	return 0;
@@ -152,7 +150,7 @@ static int add_locks(struct work *w)
 	return 0;
 }
 
-/* What a thread waits for, and who is known by that to hold it. */
+/* What a thread waits for, and its holder if the wait tells it. */
 static int find_wait(struct work *w, struct stacks_thread *t, const struct seize_thread *z)
 {
 	const struct tables_lock *lock;
@@ -166,14 +164,14 @@ static int find_wait(struct work *w, struct stacks_thread *t, const struct seize
 	return set_holder(w->s, t, holder);
 }
 
-/* Does who holds it keep that thread waiting? Readers do not wait for readers. */
+/* Does the holder keep that thread waiting? Readers do not wait for readers. */
 static bool keeps_waiting(const struct stacks_thread *t, const struct stacks_held *held)
 {
 	return t->wait == STACKS_WAIT_LOCK && held->lock == t->object &&
 	       !(t->kind == ELIDE_KIND_RWLOCK_READ && held->kind == ELIDE_KIND_RWLOCK_READ);
 }
 
-/* Holders that only the engine's lists name: of spinlocks, and readers. */
+/* Holders that only the engine's lists name: those of spinlocks, and readers. */
 static int add_listed_holders(struct stacks *s, struct stacks_thread *t)
 {
 	for (uint32_t i = 0; i < s->nr; i++)
@@ -183,7 +181,7 @@ static int add_listed_holders(struct stacks *s, struct stacks_thread *t)
 	return 0;
 }
 
-/* A lock that somebody waits for is held by its holder, whether the engine knows of it or not. */
+/* Adds the lock that @t waits for to its holder, even if the engine does not know that lock. */
 static int add_to_holder(struct stacks *s, const struct stacks_thread *t)
 {
 	struct stacks_held held = {t->object, 0, t->class_index, t->kind};
@@ -191,7 +189,7 @@ static int add_to_holder(struct stacks *s, const struct stacks_thread *t)
 
 	if (t->wait != STACKS_WAIT_LOCK)
 		return 0;
-	/* A holder that is known by the lock itself has it for writing. */
+	/* A lock names only a holder that writes. */
 	if (held.kind == ELIDE_KIND_RWLOCK_READ)
 		held.kind = ELIDE_KIND_RWLOCK_WRITE;
 	for (size_t i = 0; !err && i < t->nr_holders; i++)
@@ -213,7 +211,7 @@ static void fill_thread(struct work *w, struct stacks_thread *t, const struct se
 	t->nr_frames = unwind(w->unwinder, z, t->frames, STACKS_FRAMES);
 }
 
-/* Fill the threads, of those that have not ended. */
+/* Fill the threads that have not ended. */
 static int fill_threads(struct work *w)
 {
 	const struct seizure *z = w->seizure;
@@ -246,8 +244,8 @@ static int fill_threads(struct work *w)
 }
 
 /*
- * From the objects to the cycles; the process was not refused. *@unwinds_not: set to what is wrong
- * with the unwinder, where that is the fault.
+ * Fill everything, from the objects to the cycles. *@unwinds_not: set to what is wrong with the
+ * unwinder if that is the reason for a failure.
  */
 static int take(struct work *w, const struct elide_inspect *inspect,
 		void (*warn)(const char *line), const char **unwinds_not)

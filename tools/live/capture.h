@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.h - what all threads of a process wait for and hold now, and their stacks.
+ * capture.h - what each thread of a process waits for and holds now, and its stack.
  */
 #ifndef ELIDE_CAPTURE_H
 #define ELIDE_CAPTURE_H
@@ -13,7 +13,7 @@
 /**
  * capture() - stop a process for a moment and fill @s.
  * @warn: as of symbolizer_new()
- * @why: CAPTURE_WHY bytes, filled with words that follow "process PID " if that cannot be done
+ * @why: CAPTURE_WHY bytes, on failure filled with words that follow "process PID "
  *
  * Return: 0 or -errno; stacks_free() releases it in any case.
  */

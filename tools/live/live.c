@@ -25,7 +25,7 @@
 #include "../model/load.h"
 #include "live.h"
 
-/* The number of the process in its own pid namespace, which its data file has. */
+/* The id of the process in its own pid namespace, which its data file has. */
 static long inner_pid(long pid)
 {
 	char path[64], line[256];
@@ -43,14 +43,14 @@ static long inner_pid(long pid)
 	return inner;
 }
 
-/* A writable shared mapping of a file, as a line of /proc/PID/maps has it. */
+/* A writable shared mapping of a file, from a line of /proc/PID/maps. */
 struct mapping {
 	dev_t dev;
 	ino_t ino;
 	char *name;
 };
 
-/* Takes a line apart. Return: false if it is of another kind. */
+/* Parses a line. Return: false if it is another kind of mapping. */
 static bool parse_mapping(char *line, struct mapping *m)
 {
 	unsigned int major, minor;
@@ -67,7 +67,7 @@ static bool parse_mapping(char *line, struct mapping *m)
 	return true;
 }
 
-/* The user whose rights the process has. */
+/* Does the process have the rights of this user? */
 static bool has_owner(long pid, uid_t owner)
 {
 	unsigned int uid = 0;
@@ -85,9 +85,9 @@ static bool has_owner(long pid, uid_t owner)
 }
 
 /*
- * Is the open file the one that the process has mapped? By its device and inode; overlayfs shows others
- * in /proc/PID/maps than fstat() does: there a file of the same user will do, which the process may
- * write anyway.
+ * Is the open file the one that the process has mapped? Compares device and inode. On overlayfs those in
+ * /proc/PID/maps differ from those of fstat(): there a file of the same user suffices, which the process
+ * may write anyway.
  */
 static bool is_file_of(long pid, int fd, const struct mapping *m)
 {
@@ -112,8 +112,8 @@ void live_close(struct target *t)
 }
 
 /*
- * Open the file and its folder below @root. A name in /proc/PID/maps has no links: where there is one,
- * someone has put it there.
+ * Open the file and its folder below @root. A path in /proc/PID/maps has no links: if there is one,
+ * somebody has put it there since.
  */
 static int open_below(int root, long pid, const struct mapping *m, struct target *t)
 {
@@ -224,7 +224,7 @@ const char *live_missing(long pid, int err)
 	return "writes no data file: it has taken no lock yet, or none can be written";
 }
 
-/* Of two that began at the same time the higher number is newer, as numbers count up. */
+/* Of two that began at the same time, the process with the higher id is newer. */
 static bool is_newer(const struct elide_header *a, long pid, const struct elide_header *b,
 		     long best)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live.h - the data file of a process that runs.
+ * live.h - the data file of a running process.
  *
  * Must never send anything to the process, nor write to its file.
  */
@@ -13,10 +13,10 @@
 #include "../../lib/datafile.h"
 
 /**
- * struct target - the data file of a process that runs.
- * @path: path to open the file by, and those beside it: below the descriptor of its folder
+ * struct target - the data file of a running process.
+ * @path: path by which to open the file, and those beside it: below the descriptor of its folder
  * @name: name of the file for messages
- * @fd:   the file, open for reading: the one that the process has mapped, whatever has its name now
+ * @fd:   the file that the process has mapped, open for reading; another one may have its name by now
  * @folder: its folder, open
  */
 struct target {
@@ -30,8 +30,8 @@ struct target {
  * live_find() - the data file that process @pid maps and writes.
  * @t: filled, to be closed by live_close()
  *
- * The process may be another user's, who renames what we look for: the file and its folder are opened
- * once, no symbolic link is followed, and what is checked is the descriptor.
+ * The process may belong to another user, who renames its files: so the file and its folder are opened
+ * once, no symbolic link is followed, and the descriptor is checked, not the name.
  *
  * Return: 0, -ENOENT or another -errno.
  */
@@ -50,7 +50,7 @@ void live_close(struct target *t);
 const char *live_missing(long pid, int err);
 
 /**
- * live_newest() - the data file of the process started last, of all that may be read.
+ * live_newest() - the readable data file of the process that was started last.
  * @pid: set to its id
  *
  * Return: 0 or -ENOENT.
@@ -61,7 +61,7 @@ int live_newest(long *pid, struct target *t);
 bool live_runs(const struct elide_header *h, long pid);
 
 /**
- * live_set_end() - set the end of a process that runs to now, as it may not have done so for long.
+ * live_set_end() - set the end of a running process to now, as the process does so rarely.
  *
  * Does nothing if it has ended, or if it runs on an emulated machine, which has its own clock.
  */

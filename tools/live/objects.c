@@ -16,10 +16,10 @@
 
 #define PAGE 4096ull
 
-/* Pages that are kept, each in one place of a table; a further one takes its place. 8 MiB. */
+/* Pages that are cached, each in one place of a table, where a later one replaces it. 8 MiB. */
 #define NR_PAGES 2048
 
-/* Program headers and notes of an object that are read, at most. */
+/* Program headers and notes of an object to read, at most. */
 #define MAX_HEADERS 64
 #define MAX_NOTES   4096
 
@@ -111,7 +111,7 @@ static bool has_own_root(long pid)
 	       ours.st_ino != theirs.st_ino;
 }
 
-/* The build-id in notes, which are a name and a descriptor each, padded to 4 bytes (gABI, ch. 5). */
+/* The build-id in notes, each of which is a name and a descriptor, padded to 4 bytes (gABI, ch. 5). */
 static void find_build_id(const uint8_t *notes, size_t size, struct elide_module *module)
 {
 	size_t at = 0;
@@ -144,7 +144,7 @@ static void read_notes(struct memory *m, uint64_t address, uint64_t size,
 		find_build_id(notes, size, module);
 }
 
-/* Fill @module and *@unwind of the object whose first page is at @start. Return: is it one? */
+/* Fill @module and *@unwind of the object whose first page is at @start. Return: is it an object? */
 static bool read_object(struct memory *m, uint64_t start, struct elide_module *module,
 			uint64_t *unwind)
 {
@@ -187,7 +187,7 @@ static int add_mapping(struct mappings *maps, uint64_t start, uint64_t end)
 {
 	struct mapping *all;
 
-	/* The parts of one stack may have been protected apart. */
+	/* The parts of one stack may have different protection. */
 	if (maps->nr && maps->all[maps->nr - 1].end == start) {
 		maps->all[maps->nr - 1].end = end;
 		return 0;

@@ -2,8 +2,8 @@
 /*
  * objects.h - mappings of a process, the ELF objects among them, and its memory.
  *
- * Objects are read from the memory of the process, so that they are what it runs even where their
- * files were replaced or lie in another mount namespace. Must never write to the process.
+ * Objects are read from the memory of the process, so that they are right even if their
+ * files were replaced or are in another mount namespace. Must never write to the process.
  */
 #ifndef ELIDE_OBJECTS_H
 #define ELIDE_OBJECTS_H
@@ -15,7 +15,7 @@
 #include "../../lib/datafile.h"
 
 /**
- * struct mappings - the mappings of a process that can be read, by address.
+ * struct mappings - the readable mappings of a process, by address.
  */
 struct mappings {
 	struct mapping {
@@ -30,7 +30,7 @@ uint64_t mapping_end(const struct mappings *maps, uint64_t address);
 
 struct memory;
 
-/** memory_new() - a reader of the memory of a process, which keeps pages. NULL: no memory. */
+/** memory_new() - a reader of the memory of a process, which caches pages. NULL: no memory. */
 struct memory *memory_new(long pid);
 
 /**
@@ -66,7 +66,7 @@ int objects_read(struct objects *o, long pid, struct memory *m);
 /** objects_find() - index of the object around an address; @nr if there is none. */
 size_t objects_find(const struct objects *o, uint64_t address);
 
-/** objects_free() - release what objects_read() took, @modules excepted. */
+/** objects_free() - release what objects_read() took, except @modules. */
 void objects_free(struct objects *o);
 
 #endif

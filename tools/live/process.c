@@ -57,7 +57,7 @@ static bool is_of_kernel(long pid)
 	return flags & KERNEL_THREAD;
 }
 
-/* A program that cannot be read is left to the kernel's answer. */
+/* Is the program other than 64-bit x86? If it cannot be read, no: the kernel will refuse it. */
 static bool has_foreign_code(long pid)
 {
 	Elf64_Ehdr header;
@@ -146,7 +146,7 @@ static bool in_our_user_namespace(long pid)
 	snprintf(path, sizeof(path), "/proc/%ld/ns/user", pid);
 	if (stat("/proc/self/ns/user", &ours))
 		return true;
-	/* That of a process that may not be traced cannot be read. */
+	/* The namespace of a process that may not be traced cannot be read. */
 	if (stat(path, &theirs))
 		return sees_all_users();
 	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;

@@ -42,7 +42,7 @@ struct process {
 void process_read(struct process *p, long pid);
 
 /**
- * process_refuses() - why a process cannot be stopped, as far as that is known before it is tried.
+ * process_refuses() - why a process cannot be stopped, as far as /proc tells.
  * @why: PROCESS_WHY bytes, filled with words that follow "process PID "
  *
  * Return: is there a reason?
@@ -50,7 +50,7 @@ void process_read(struct process *p, long pid);
 bool process_refuses(const struct process *p, char *why);
 
 /**
- * struct denial - what decides whether one process may trace another.
+ * struct denial - what decides whether this process may trace another.
  * @p: the other
  * @own_uid:    effective user of this process
  * @same_userns: both are in one user namespace

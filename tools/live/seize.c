@@ -2,9 +2,9 @@
 /*
  * seize.c - see seize.h.
  *
- * The work is done in a child, because a tracer that ends, in whatever way, releases what it has
- * stopped or was about to stop: a thread in an uninterruptible wait stops only when that is over,
- * which may be long after its stack would have been of interest.
+ * A child does the work, because the end of a tracer, in whatever way, releases all threads that it has
+ * stopped or was about to stop: a thread in an uninterruptible wait stops only when that wait is over,
+ * perhaps long after the capture.
  */
 #include <elf.h>
 #include <errno.h>
@@ -26,24 +26,24 @@
 #include "process.h"
 #include "seize.h"
 
-/* Bytes of a stack that are copied, at most; what is further out is read when the threads run again. */
+/* Bytes of a stack to copy, at most; the rest is read when the threads run again. */
 #define STACK_MAX (128 << 10)
 
-/* Bytes of all stacks that are copied, at most. */
+/* Bytes of all stacks to copy, at most. */
 #define ARENA_MAX (1ul << 30)
 
-/* Threads that may be born between the first look and the stop. */
+/* Threads that may start between the first look and the stop. */
 #define BORN_MAX 1024
 
 /*
- * How long threads are waited for, while the others are stopped: on a machine with many more threads
- * than processors each has to be scheduled once. After PATIENCE_NS only threads that are not in an
- * uninterruptible wait are waited for. Chosen here.
+ * How long to wait for threads while the others are stopped: each has to be scheduled once, which takes
+ * long with many more threads than processors. After PATIENCE_NS threads in an uninterruptible wait are not
+ * waited for. Chosen here.
  */
 #define LIMIT_NS    500000000ull
 #define PATIENCE_NS 20000000ull
 
-/* Passes in which new threads are found before all of them are stopped. */
+/* Passes that look for new threads, at most, before all are stopped. */
 #define PASSES 8
 
 /* Ranges of one process_vm_readv(2): UIO_MAXIOV. */
@@ -80,7 +80,7 @@ static int seize_new(struct seizure *z, long pid)
 		if (!ptrace(PTRACE_SEIZE, t->tid, 0, 0))
 			t->seized = true;
 		else
-			/* One that has ended as the first of its process cannot be, and is still listed. */
+			/* The main thread may have ended: it is still listed, but cannot be seized. */
 			err = -errno;
 		z->nr++;
 		nr_new += t->seized;
@@ -115,7 +115,7 @@ static bool has_stopped(struct seize_thread *t)
 		return true;
 	}
 	t->stopped = true;
-	/* Not of our own request: a signal was about to be delivered, and will be. */
+	/* Not stopped by our request: a signal was about to be delivered, and will be. */
 	if (status >> 16 != PTRACE_EVENT_STOP)
 		t->signal = WSTOPSIG(status);
 	return true;
@@ -200,14 +200,14 @@ static void copy_thread(struct seizure *z, long pid, const struct mappings *maps
 		return;
 	}
 	copy_stack(z, pid, maps, t);
-	/* What the call may be after it was interrupted, too. */
+	/* An interrupted futex call may have become restart_syscall. */
 	if (t->regs.orig_rax != SYS_futex && t->regs.orig_rax != SYS_restart_syscall)
 		return;
 	copy(pid, t->regs.rdi - SEIZE_FUTEX_BEFORE, t->futex, SEIZE_FUTEX_BEFORE);
 	copy(pid, t->regs.rdi, t->futex + SEIZE_FUTEX_BEFORE, SEIZE_FUTEX - SEIZE_FUTEX_BEFORE);
 }
 
-/* Copy up to BATCH ranges. Return: how many are done, the one in which the memory ended included. */
+/* Copy up to BATCH ranges. Return: how many are done, including the one that could not be read. */
 static size_t copy_batch(long pid, struct seize_range *ranges, size_t nr)
 {
 	struct iovec local[BATCH] = {0}, remote[BATCH] = {0};

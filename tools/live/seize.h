@@ -17,7 +17,7 @@
 /* Bytes below the stack pointer that are copied, too (System V ABI for x86-64, 3.2.2). */
 #define SEIZE_RED_ZONE 128
 
-/* Bytes that are copied around the futex that a thread waits in: before its word, and in all. */
+/* Bytes to copy around the futex at which a thread waits: before its word, and in all. */
 #define SEIZE_FUTEX_BEFORE 16
 #define SEIZE_FUTEX        64
 
@@ -25,7 +25,7 @@
  * struct seize_thread - a thread as it was stopped.
  * @tid:     its id
  * @stopped: it was stopped: the rest is known
- * @signal:  one that was to be delivered when it stopped, and then was; 0: none
+ * @signal:  a signal that was about to be delivered when it stopped, and was delivered then; 0: none
  * @regs:    its registers
  * @stack:   @stack_size bytes, from SEIZE_RED_ZONE below its stack pointer on
  * @futex:   bytes around the word of its futex(2) call, zero if it is in none
@@ -81,10 +81,10 @@ void seize_bytes_free(void *bytes, size_t size);
 /**
  * seize() - stop all threads of process @pid, copy, and let them go on.
  * @maps:   its mappings, where stacks end
- * @ranges: @nr to be copied besides, in memory of seize_bytes()
+ * @ranges: @nr further ranges to copy, in memory of seize_bytes()
  * @result: set to what was copied; seizure_free() releases it
  *
- * A child of this process does so, and what it has stopped goes on when it ends, whatever ends it.
+ * A child of this process does so; the threads go on when it ends, whatever ends it.
  * Threads are seized and interrupted (PTRACE_SEIZE, PTRACE_INTERRUPT in ptrace(2)): no signal is sent,
  * signals that arrive are delivered, and a process that was stopped stays so. System calls that
  * signal(7) lists as failing with EINTR after a stop do so: epoll_wait() is one.

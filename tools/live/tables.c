@@ -7,26 +7,25 @@
 #include "../../lib/compiler.h"
 #include "tables.h"
 
-/* Slots and blocks that are read, at most: four times what ELIDE_MAX_LOCKS and MAX_THREADS allow. */
+/* Slots and blocks to read, at most: four times what ELIDE_MAX_LOCKS and MAX_THREADS allow. */
 #define MAX_SLOTS  (1u << 26)
 #define MAX_BLOCKS (1u << 18)
 #define MAX_TABLES 64
 
-/* Bytes of a held lock, and from the beginning of a lock to behind its holder. */
-#define MAX_HELD_SIZE 64
+/* Bytes from the start of a lock to the end of its holder's id, at most. */
 #define MAX_LOCK_SIZE 64
 
-/* Locks that a thread can hold in the engine's list: ELIDE_MAX_ACQUIRED of lib/state/open.h. */
+/* Entries of the engine's list of held locks: ELIDE_MAX_ACQUIRED of lib/state/open.h. */
 #define MAX_HELD 48
 
 /* Bytes of an entry of that list, and of @waits in a block. */
 #define HELD_SIZE  24
 #define WAITS_SIZE 16
 
-/* Of each block: @waits, @nr_held, @held. */
+/* Ranges of a block: @waits, @nr_held, @held. */
 #define BLOCK_RANGES 3
 
-/* Bytes from a lock that are copied: its first word, which is 0 in a free one, and its holder. */
+/* Bytes of a lock to copy: from its first word, which is 0 in a free lock, to its holder. */
 static size_t lock_size(const struct tables *t, uint32_t kind)
 {
 	uint32_t at = kind < ARRAY_SIZE(t->inspect.holder) ? t->inspect.holder[kind] : 0;
@@ -41,7 +40,7 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* A rwlock has its writer only. */
+/* A rwlock names only its writer. */
 static uint32_t kind_of(const struct elide_class *class)
 {
 	return class->kind == ELIDE_KIND_RWLOCK_READ ? ELIDE_KIND_RWLOCK_WRITE : class->kind;
@@ -83,7 +82,7 @@ static int read_locks(struct tables *t, struct memory *m, const struct elide_cla
 	if (!memory_read(m, i->locks, start, sizeof(start)) ||
 	    !memory_read(m, i->locks + sizeof(start), hot, sizeof(hot)))
 		return 0;
-	/* Of a process that stops while its table is made anew the locks are in several. */
+	/* If the process was stopped while it rebuilt its table, the locks are in several tables. */
 	for (uint64_t table = start[1], n = 0; table && n < MAX_TABLES; table = head[1], n++) {
 		if (!memory_read(m, table, head, sizeof(head)))
 			break;
@@ -131,7 +130,7 @@ static void add_range(struct tables *t, uint64_t address, size_t size)
 	t->size += size;
 }
 
-/* Bytes of all ranges, and of what they are copied to, at most. */
+/* Bytes of all ranges and of their copies, at most. */
 static size_t ranges_size(const struct tables *t)
 {
 	return (t->nr_locks + BLOCK_RANGES * t->nr_blocks + 1) * sizeof(*t->ranges);
@@ -143,12 +142,12 @@ static size_t bytes_size(const struct tables *t)
 	       t->nr_blocks * (WAITS_SIZE + 1 + MAX_HELD * HELD_SIZE) + 1;
 }
 
-/* A range for each lock, and those of each block. */
+/* Makes a range for each lock, and BLOCK_RANGES for each block. */
 static int make_ranges(struct tables *t)
 {
 	const struct elide_inspect *i = &t->inspect;
 
-	/* Shared, as the child marks in them what it has copied. */
+	/* Shared, as the child marks the ranges that it has copied. */
 	t->ranges = seize_bytes(ranges_size(t));
 	t->bytes = seize_bytes(bytes_size(t));
 	if (!t->ranges || !t->bytes)
@@ -222,7 +221,7 @@ void tables_wait(const struct tables *t, struct memory *m, int tid, struct table
 		return;
 	memcpy(&w->lock, range->to, sizeof(w->lock));
 	memcpy(&row, range->to + sizeof(w->lock), sizeof(row));
-	/* Of a row these never change. */
+	/* These members of a row never change. */
 	if (!w->lock || !memory_read(m, row + t->inspect.row_site, &w->site, sizeof(w->site)) ||
 	    !memory_read(m, row + t->inspect.row_kind, &kind, sizeof(kind)))
 		w->lock = 0;

@@ -2,7 +2,7 @@
 /*
  * tables.h - the engine's tables of locks and threads in a process that runs with the library.
  *
- * Must never trust what they say: the process changes them meanwhile, and may be hostile.
+ * Must never trust the tables: the process changes them meanwhile, and may be hostile.
  */
 #ifndef ELIDE_TABLES_H
 #define ELIDE_TABLES_H
@@ -12,13 +12,12 @@
 #include "seize.h"
 
 /**
- * struct tables - locks and blocks of threads, and memory of them to be copied.
+ * struct tables - locks and blocks of threads, and the ranges of them to copy.
  * @inspect: where they are
  * @locks:   registered locks, @nr_locks of them, by address
  * @blocks:  blocks of threads that had not ended, @nr_blocks of them
- * @ranges:  @nr_ranges: one a lock, in the order of @locks, then
- *           three a block
- * @bytes:   what they are copied to, @size
+ * @ranges:  @nr_ranges: one for each lock, in the order of @locks, then three for each block
+ * @bytes:   their copies, of @size bytes
  */
 struct tables {
 	struct elide_inspect inspect;
@@ -40,7 +39,7 @@ struct tables {
 };
 
 /**
- * tables_read() - read which locks and blocks there are, and prepare the ranges.
+ * tables_read() - read the addresses of locks and blocks, and prepare the ranges.
  * @classes: of the data file, @nr
  *
  * Return: 0 or -ENOMEM; tables_free() releases it in any case.
@@ -51,7 +50,7 @@ int tables_read(struct tables *t, struct memory *m, const struct elide_inspect *
 /** tables_lock() - the registered lock at an address; NULL if there is none. */
 const struct tables_lock *tables_lock(const struct tables *t, uint64_t address);
 
-/** tables_holder() - thread id, in its pid namespace, of who held a lock; 0: nobody, or not known. */
+/** tables_holder() - thread id of a lock's holder, in its pid namespace; 0: none, or unknown. */
 int tables_holder(const struct tables *t, const struct tables_lock *lock);
 
 /**
@@ -65,13 +64,11 @@ struct tables_wait {
 	uint32_t kind;
 };
 
-/** tables_wait() - fill @w for the thread with that id in its pid namespace. */
+/** tables_wait() - fill @w for the thread with the id @tid in its pid namespace. */
 void tables_wait(const struct tables *t, struct memory *m, int tid, struct tables_wait *w);
 
 /**
- * tables_listed() - add the locks to a thread that the engine's list has of it.
- *
- * It keeps one with ELIDE_ORDER=1.
+ * tables_listed() - add the locks that the engine's list, which ELIDE_ORDER=1 needs, has of a thread.
  *
  * Return: 0 or -ENOMEM.
  */

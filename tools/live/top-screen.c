@@ -87,7 +87,7 @@ static int sequence(const char *text, attr_t *attributes)
 /* Shows a line of @len bytes, which stands out if @reverse. */
 static void show_line(int line, const char *text, int len, bool reverse)
 {
-	/* A character in the last place of the last line would scroll the screen. */
+	/* Leave the last column of the last line free: a character there would scroll the screen. */
 	int room = COLS - (line == LINES - 1), x = 0, length;
 	attr_t attributes = A_NORMAL;
 
@@ -102,7 +102,7 @@ static void show_line(int line, const char *text, int len, bool reverse)
 		length = (int)strcspn(text + at, "\033\n");
 		length = length > len - at ? len - at : length;
 		length = length > room - x ? room - x : length;
-		/* A control character of no sequence; none is printed. */
+		/* A control character outside of a sequence is not printed. */
 		if (!length)
 			break;
 		addnstr(text + at, length);
@@ -126,7 +126,7 @@ void screen_show(const char *text, int reverse, const char *footer)
 	refresh();
 }
 
-/* Is the terminal gone? getch() returns the same for that as for a timeout. */
+/* Is the terminal gone? getch() does not distinguish that from a timeout. */
 static int is_gone(void)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};

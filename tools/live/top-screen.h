@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Keys beside characters. */
+/* Keys other than characters. */
 enum { SCREEN_NOTHING = -1, SCREEN_RESIZED = 1000, SCREEN_UP, SCREEN_DOWN, SCREEN_PAGE_UP,
        SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_ENDED };
 
@@ -28,14 +28,14 @@ void screen_size(int *height, int *width);
 
 /**
  * screen_show() - show a text from the top, cut to the screen. Its colours are those of colour_on().
- * @reverse: number of a line to stand out, counted from 0; negative for none
- * @footer: the last line of the screen, which stands out, too
+ * @reverse: number of the line to highlight, from 0; negative for none
+ * @footer: the last line of the screen, which is highlighted, too
  */
 void screen_show(const char *text, int reverse, const char *footer);
 
 /**
  * screen_key() - wait for a key.
- * @timeout_ms: no longer than this
+ * @timeout_ms: for this time at most
  *
  * Return: a character, SCREEN_NOTHING, another of the above; SCREEN_ENDED if there is no more
  * terminal.

@@ -18,10 +18,10 @@
 #include "../names/names.h"
 #include "top-view.h"
 
-/* Names are never made narrower than this, columns are left out instead. */
+/* Names are never narrower than this; columns are left out instead. */
 #define NAME_MIN 16
 
-/* Columns of the report, and last the acquisitions since the start, beside rates. */
+/* Columns of the report, and last the acquisitions since the start, shown beside rates. */
 static const struct view_column {
 	const char *id;
 	const char *head;
@@ -51,7 +51,7 @@ struct datum {
 #define VALUE_TIME(v)	 VALUE_COUNT(v)
 #define VALUE_MEAN(v)	 VALUE_COUNT(v)
 
-/* @r: the length of the run, or of the interval, that @l is of */
+/* @r: has the length of the run or interval in which @l was counted */
 static struct datum value_of(const struct report *r, const struct line *l, size_t column)
 {
 	size_t at = 0;
@@ -88,7 +88,7 @@ static const struct line *shown_line(const struct view *v, const struct top_row 
 	return v->totals ? &row->all : &row->new;
 }
 
-/* The part of a report that values depend on: of the whole run, or of the interval. */
+/* The part of a report on which values depend, for the whole run or for the interval. */
 static struct report length_of(const struct frame *f, bool total)
 {
 	struct report r = f->report;
@@ -111,7 +111,7 @@ static int compare_values(const struct report *r, const struct line *a, const st
 	}
 	if (x.text && y.text)
 		return strcmp(x.text, y.text);
-	/* What is not known comes last. */
+	/* Unknown values come last. */
 	if (isnan(x.number) || isnan(y.number))
 		return isnan(x.number) - isnan(y.number);
 	return (x.number < y.number) - (x.number > y.number);
@@ -154,7 +154,7 @@ static void time_text(const struct report *r, double cycles, char *to, size_t si
 		scale(to, size, cycles, "cy");
 }
 
-/* The text of a cell; '-' if its value is not known, or means nothing without elision. */
+/* The text of a cell; '-' if its value is unknown, or means nothing without elision. */
 static void cell_text(const struct view *v, const struct frame *f, const struct top_row *row,
 		      size_t column, char *to)
 {
@@ -188,7 +188,7 @@ static void head_text(const struct view *v, size_t column, char *to)
 		 column == v->sort && column != COLUMN_TOTAL ? "*" : "");
 }
 
-/* The verdict and the longest wait are of the whole run, so that they go with the totals. */
+/* The verdict and the longest wait are about the whole run, so they are shown with the totals. */
 static bool is_of_view(const struct view *v, const struct frame *f, size_t column)
 {
 	const char *id = columns[column].id;
@@ -209,7 +209,7 @@ static int table_width(const int *widths)
 	return width;
 }
 
-/* Makes names narrower, then leaves out columns, but that sorted by, until the table fits. */
+/* Makes names narrower, then leaves out columns except the one sorted by, until the table fits. */
 static void fit_columns(const struct view *v, int *widths)
 {
 	while (table_width(widths) > v->width) {
@@ -231,7 +231,7 @@ static void fit_columns(const struct view *v, int *widths)
 	}
 }
 
-/* Columns go in their order, but the total stands behind the acquisitions of the interval. */
+/* Puts the total after the acquisitions of the interval. */
 static size_t ordered(size_t i)
 {
 	size_t acquired = view_sort("acquired");
@@ -241,7 +241,7 @@ static size_t ordered(size_t i)
 	return i == acquired + 1 ? COLUMN_TOTAL : i - 1;
 }
 
-/* The colour of a cell: names and words of rows that others wait for stand out, idle rows do not. */
+/* The colour of a cell: names and verdicts of contended rows stand out, idle rows are dim. */
 static enum colour cell_colour(const struct view *v, const struct top_row *row, size_t column)
 {
 	const char *id = columns[column].id;
@@ -282,7 +282,7 @@ static void print_line(const struct view *v, const struct top_row *row, const in
 	fputc('\n', out);
 }
 
-/* Fits the names in a column to its width, so that they stay different; to be freed. */
+/* Fits the names in a column to its width, still different ones; to be freed. */
 static char (*fit_column(const struct frame *f, size_t column, int width))[CELL_MAX + 1]
 {
 	const char **texts = reallocarray(NULL, f->nr + 1, sizeof(*texts));
@@ -310,7 +310,7 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 			continue;
 		head_text(v, c, cells[c]);
 		widths[c] = strlen(cells[c]);
-		/* All rows, so that a column does not jump while one scrolls. */
+		/* All rows, so that columns do not jump while scrolling. */
 		for (size_t i = 0; i < f->nr; i++) {
 			char text[CELL_MAX + 1];
 			int len;
@@ -320,7 +320,7 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 			widths[c] = len > widths[c] ? len : widths[c];
 			known |= strcmp(text, UNKNOWN_CELL) != 0;
 		}
-		/* A column that no row can fill. */
+		/* A column that is unknown in all rows. */
 		if (!known && f->nr && columns[c].view == PROFILE)
 			widths[c] = 0;
 	}

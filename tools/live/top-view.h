@@ -14,7 +14,7 @@
 
 /**
  * struct view - how a frame is shown.
- * @sort:   index of a column, or of one more than the last: by cost
+ * @sort:   index of a column, or one more than the last for cost
  * @totals: numbers since the start rather than per second
  * @rows:   lines of rows, 0 for all; the first @skip are left out
  */
@@ -31,10 +31,10 @@ struct view {
 /* Lines above the rows, and which of them names the columns. */
 #define VIEW_HEAD_LINES 5
 
-/** view_sort() - the column that a key of --sort names; view_nr_sorts() if it is none. */
+/** view_sort() - the column that a key of --sort names; view_nr_sorts() if there is none. */
 size_t view_sort(const char *key);
 
-/** view_nr_sorts() - how many there are, cost among them. */
+/** view_nr_sorts() - number of sort keys, including cost. */
 size_t view_nr_sorts(void);
 
 /** top_print() - print a frame as text. Sorts its rows. */

@@ -2,8 +2,8 @@
 /*
  * top.c - frames: what a running process did since the one before.
  *
- * The process writes its file while it is read, so that a row may be a little
- * ahead of another. Must never take a number for gone that was there before.
+ * The process writes its file while it is read, so a row may be a little
+ * ahead of another. Must never show a negative difference.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static void subtract_times(struct elide_times *t, const struct elide_times *befo
 	t->total = less(t->total, before->total);
 }
 
-/* Numbers that columns.def knows, of report @r. */
+/* Subtracts the numbers of columns.def, of report @r. */
 static void subtract(const struct report *r, struct line *l, const struct line *before)
 {
 	l->sum.not_attempted = less(l->sum.not_attempted, before->sum.not_attempted);
@@ -137,9 +137,8 @@ static void subtract(const struct report *r, struct line *l, const struct line *
 }
 
 /*
- * Seconds between two frames. By the clock of the file, if it has gone on: it is exact, and on an
- * emulated machine it is virtual time. There it stands still while the process runs: then by the
- * clock of this process.
+ * Seconds between two frames, by the clock of the file if that has advanced: it is exact, and virtual on an
+ * emulated machine. There it does not advance while the process runs; then the clock of this process counts.
  */
 static double seconds_between(const struct frame *f, const struct frame *before)
 {

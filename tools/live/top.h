@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top.h - what a running process did in the last moments.
+ * top.h - what a running process did in the last interval.
  *
- * The way of the data: a report -> top.c (what is new since the one before)
+ * The path of the data: a report -> top.c (what is new since the one before)
  * -> top-view.c (text) -> cmd-top.c (terminal). Must never depend on a terminal.
  */
 #ifndef ELIDE_TOP_H

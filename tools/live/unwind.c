@@ -2,9 +2,9 @@
 /*
  * unwind.c - see unwind.h.
  *
- * libunwind reads registers and memory through functions of ours, so that neither has to be those of a
- * stopped thread. Its own functions for ptrace(2) would hold the thread for a system call a word, and
- * open the files of the objects by the paths that the process has. The library is loaded when the first
+ * libunwind reads registers and memory through functions of this file, so that copies suffice.
+ * Its own functions for ptrace(2) would stop the thread for one system call for each word, and
+ * open the files of the objects by the paths of the process. The library is loaded when the first
  * stack is unwound: no other command needs it.
  */
 #include <dlfcn.h>
@@ -15,10 +15,10 @@
 #include "../../lib/compiler.h"
 #include "unwind.h"
 
-/* Of libunwind 1.6. */
+/* The name in libunwind 1.6. */
 #define LIBRARY "libunwind-x86_64.so.8"
 
-/* In the library, but in no header of its package; perf(1) declares and calls it so. */
+/* In the library, but in no header of its package; perf(1) declares it in the same way. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip,
 					      unw_dyn_info_t *info, unw_proc_info_t *proc,
 					      int need_unwind_info, void *arg);
@@ -92,7 +92,7 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	info.end_ip = u->objects->modules[i].end;
 	info.u.rti.segbase = u->objects->unwind[i];
 	info.u.rti.table_data = u->objects->unwind[i] + sizeof(header);
-	/* In words, of which an entry of two offsets takes one. */
+	/* In words; an entry of two offsets takes one. */
 	info.u.rti.table_len = header.fde_count * (2 * sizeof(uint32_t)) / sizeof(unw_word_t);
 	return lib.dwarf_search_unwind_table(space, ip, &info, proc, need, arg);
 }
@@ -210,7 +210,7 @@ size_t unwind(struct unwinder *u, const struct seize_thread *t, uint64_t *frames
 		if (lib.step(&cursor) <= 0 || lib.get_reg(&cursor, UNW_REG_IP, &ip) ||
 		    lib.get_reg(&cursor, UNW_REG_SP, &sp) || !ip || sp <= last)
 			break;
-		/* A stack grows downwards, but a handler may run on one of its own. */
+		/* A stack grows downwards, but a signal handler may run on an alternate one. */
 		last = exact ? 0 : sp;
 		frames[nr++] = ip + exact;
 	}

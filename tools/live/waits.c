@@ -9,22 +9,22 @@
 #include "../../lib/compiler.h"
 #include "waits.h"
 
-/* Frames in which the function that waits is searched: glibc has up to six below it. */
+/* Innermost frames in which to look for the function that waits: glibc has up to six below it. */
 #define DEEP 8
 
-/* In glibc's mutex, from the futex word on: thread id of its holder. */
+/* Offset of the holder's thread id from the futex word in glibc's mutex. */
 #define MUTEX_OWNER 8
 
-/* In glibc's rwlock: thread id of the writer that holds it. */
+/* Offset of the writer's thread id in glibc's rwlock. */
 #define RWLOCK_WRITER 24
 
 /*
- * From glibc 2.41 on a condition variable has no counts of references, two words, in front of its
- * futex words (nptl, struct __pthread_cond_s).
+ * Bytes of the reference counts in front of the futex words of a condition variable, which glibc 2.41
+ * has removed (nptl, struct __pthread_cond_s).
  */
 #define COND_REFERENCES 8
 
-/* The value of a mutex that others wait for, which lock calls wait at (glibc, lowlevellock.h). */
+/* The value of a contended mutex, at which lock calls wait (glibc, lowlevellock.h). */
 #define MUTEX_CONTENDED 2
 
 static const struct kind {
@@ -49,7 +49,7 @@ static const struct function {
 #undef STACKS_LOCK
 };
 
-/* May a function of that object be glibc's? One of a program without glibc as an object may. */
+/* May a function of that object be glibc's? Any may if the process has no libc.so. */
 static bool is_libc(const struct stacks *s, const char *object)
 {
 	static const char *const names[] = {"libc.so", "libc-2", "libpthread"};
@@ -65,7 +65,7 @@ static bool is_libc(const struct stacks *s, const char *object)
 
 static const struct function *function_of(const char *name)
 {
-	/* Its own names: __GI___pthread_mutex_lock, ___pthread_mutex_lock. */
+	/* glibc's internal names: __GI___pthread_mutex_lock, ___pthread_mutex_lock. */
 	name += strspn(name, "_");
 	if (!strncmp(name, "GI_", 3))
 		name += 3;
@@ -117,7 +117,7 @@ uint64_t waits_futex(const struct seize_thread *z)
 		       z->regs.rdi : 0;
 }
 
-/* Who holds the mutex or has the rwlock for writing, whose futex word is @offset bytes in it. */
+/* The holder of a mutex, or the writer of a rwlock, whose futex word is at @offset. */
 static int holder_of(const struct seize_thread *z, enum elide_kind kind, int offset)
 {
 	unsigned int op = z->regs.rsi & FUTEX_CMD_MASK;
@@ -129,7 +129,7 @@ static int holder_of(const struct seize_thread *z, enum elide_kind kind, int off
 	return word_at(z, RWLOCK_WRITER - offset);
 }
 
-/* Whether this host's glibc is 2.41 or later; the process is assumed to use the same. */
+/* Is this host's glibc 2.41 or later? The process is assumed to use the same. */
 static bool cond_is_short(void)
 {
 	int major, minor;
@@ -149,7 +149,7 @@ int waits_find(const struct stacks *s, struct stacks_thread *t, const struct sei
 	if (!futex)
 		return 0;
 	f = find_function(s, t);
-	/* A call that was restarted may be of another kind, unless the function says it. */
+	/* A restarted call may be another one than futex, unless the function is known. */
 	if (!f && z->regs.orig_rax != SYS_futex)
 		return 0;
 	t->timed = z->regs.r10 != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * waits.h - what a stopped thread waits for, by its system call and the functions that it is in.
+ * waits.h - what a stopped thread waits for, by its system call and its stack.
  */
 #ifndef ELIDE_WAITS_H
 #define ELIDE_WAITS_H
@@ -12,9 +12,9 @@
  * waits_find() - fill @wait, @object, @kind and @timed of a thread.
  * @s: the process; its modules and symbols
  * @t: the thread, with its frames
- * @z: the same as it was stopped
+ * @z: the same thread as it was stopped
  *
- * Return: thread id, in its pid namespace, of who it waits for; 0 if that is not known.
+ * Return: thread id, in its pid namespace, of the thread it waits for; 0 if unknown.
  */
 int waits_find(const struct stacks *s, struct stacks_thread *t, const struct seize_thread *z);
 

@@ -2,7 +2,7 @@
 /*
  * activity.c - waits and holds over the time of the run, by samples.
  *
- * Must never show more than the samples tell: there are no more steps of time than that.
+ * Must never show more steps of time than the samples support.
  */
 #include "activity.h"
 
@@ -16,16 +16,16 @@
 #include "../names/names.h"
 #include "sums.h"
 
-/* Samples for each step, at least: a step of fewer says little. And steps, at least. */
+/* The least number of samples for a step, as fewer say little; and the least number of steps. */
 #define SAMPLES_A_STEP 4
 #define STEPS_MIN 12
 
-/* What the samples of a row stand for, by enum elide_moment_type, and what they weigh. */
+/* The weights of the samples of a row, by enum elide_span_type. */
 struct row_weight {
 	uint32_t class_index;
 	uint16_t kind;
 	uint64_t site;
-	double weight[ELIDE_MOMENT_END];
+	double weight[ELIDE_SPAN_END];
 };
 
 static int compare_rows(const void *x, const void *y)
@@ -38,31 +38,31 @@ static int compare_rows(const void *x, const void *y)
 	return c ? c : by_number(a->kind, b->kind);
 }
 
-static struct row_weight row_of(const struct elide_moment *m)
+static struct row_weight row_of(const struct elide_span *m)
 {
 	return (struct row_weight){.class_index = m->class_index, .kind = m->kind,
 				   .site = m->site};
 }
 
-/* The rows that have samples, sorted, and the weights of these; *@nr of them. */
+/* The *@nr rows with samples, sorted, with their weights. */
 static struct row_weight *weigh(const struct data_file *f, size_t *nr)
 {
-	struct row_weight *rows = calloc(f->nr_moments + 1, sizeof(*rows));
+	struct row_weight *rows = calloc(f->nr_spans + 1, sizeof(*rows));
 	size_t kept = 0;
 
 	if (!rows)
 		return NULL;
-	for (size_t i = 0; i < f->nr_moments; i++) {
-		rows[i] = row_of(&f->moments[i]);
-		rows[i].weight[f->moments[i].type] = (double)f->moments[i].weight;
+	for (size_t i = 0; i < f->nr_spans; i++) {
+		rows[i] = row_of(&f->spans[i]);
+		rows[i].weight[f->spans[i].type] = (double)f->spans[i].weight;
 	}
-	qsort(rows, f->nr_moments, sizeof(*rows), compare_rows);
-	for (size_t i = 0; i < f->nr_moments; i++) {
+	qsort(rows, f->nr_spans, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < f->nr_spans; i++) {
 		if (!kept || compare_rows(&rows[kept - 1], &rows[i])) {
 			rows[kept++] = rows[i];
 			continue;
 		}
-		for (int type = 0; type < ELIDE_MOMENT_END; type++)
+		for (int type = 0; type < ELIDE_SPAN_END; type++)
 			rows[kept - 1].weight[type] += rows[i].weight[type];
 	}
 	*nr = kept;
@@ -77,7 +77,7 @@ static double scale_of(struct sums *sums, const struct row_weight *row, unsigned
 
 	if (!s || row->weight[type] <= 0)
 		return 0;
-	all = type == ELIDE_MOMENT_WAIT ? (double)(int64_t)s->wait_total : s->held;
+	all = type == ELIDE_SPAN_WAIT ? (double)(int64_t)s->wait_total : s->held;
 	return all > 0 ? all / row->weight[type] : 0;
 }
 
@@ -117,10 +117,10 @@ static int make_lanes(const struct data_file *f, struct sums *sums, struct activ
 			l->class_index = rows[i].class_index;
 			l->kind = f->classes[l->class_index].kind;
 		}
-		l->wait += scale_of(sums, &rows[i], ELIDE_MOMENT_WAIT) *
-			   rows[i].weight[ELIDE_MOMENT_WAIT];
-		l->held_total += scale_of(sums, &rows[i], ELIDE_MOMENT_HOLD) *
-				 rows[i].weight[ELIDE_MOMENT_HOLD];
+		l->wait += scale_of(sums, &rows[i], ELIDE_SPAN_WAIT) *
+			   rows[i].weight[ELIDE_SPAN_WAIT];
+		l->held_total += scale_of(sums, &rows[i], ELIDE_SPAN_HOLD) *
+				 rows[i].weight[ELIDE_SPAN_HOLD];
 	}
 	qsort(a->lanes, a->nr, sizeof(*a->lanes), compare_lanes);
 	/* Rows without any time come last. */
@@ -153,8 +153,8 @@ static void spread(const struct activity *a, double *steps, double begin, double
 	}
 }
 
-static void add_moment(const struct data_file *f, struct sums *sums, struct activity *a,
-		       const struct row_weight *rows, size_t nr, const struct elide_moment *m)
+static void add_span(const struct data_file *f, struct sums *sums, struct activity *a,
+		       const struct row_weight *rows, size_t nr, const struct elide_span *m)
 {
 	const struct row_weight key = row_of(m), *row;
 	double end = ((double)m->time - (double)f->header.start_cycles) / a->step;
@@ -168,17 +168,17 @@ static void add_moment(const struct data_file *f, struct sums *sums, struct acti
 			continue;
 		cycles = (double)m->weight * scale_of(sums, row, m->type);
 		/*
-		 * It stands for others: waits that came before it, of the same thread as long as
-		 * none were merged; holds before and after it, that were not measured.
+		 * A sample stands for others: earlier waits, of the same thread unless some were
+		 * merged; unmeasured holds before and after it.
 		 */
 		length = fmax((double)m->cycles, fmin((double)m->weight, a->step));
-		if (m->type == ELIDE_MOMENT_HOLD && cycles > length) {
+		if (m->type == ELIDE_SPAN_HOLD && cycles > length) {
 			end += (fmin(cycles, run) - length) / 2 / a->step;
 			length = fmin(cycles, run);
 		}
 		end = fmax(fmin(end, (double)a->nr_steps), length / a->step);
 		begin = end - length / a->step;
-		spread(a, m->type == ELIDE_MOMENT_WAIT ? l->waiting : l->held, begin, end, cycles);
+		spread(a, m->type == ELIDE_SPAN_WAIT ? l->waiting : l->held, begin, end, cycles);
 		l->nr++;
 	}
 }
@@ -208,21 +208,21 @@ int activity_build(const struct report *r, struct activity *to)
 	size_t nr = 0;
 	int rc;
 
-	*to = (struct activity){.samples = f->nr_moments};
-	if (!f->nr_moments || !r->cycles)
+	*to = (struct activity){.samples = f->nr_spans};
+	if (!f->nr_spans || !r->cycles)
 		return 0;
 	rows = weigh(f, &nr);
 	rc = rows ? load_rows(f, sum_one, &sums) : -ENOMEM;
 	if (!rc)
 		rc = make_lanes(f, &sums, to, rows, nr);
-	to->nr_steps = f->nr_moments / SAMPLES_A_STEP;
+	to->nr_steps = f->nr_spans / SAMPLES_A_STEP;
 	if (to->nr_steps < STEPS_MIN)
 		to->nr_steps = STEPS_MIN;
 	if (to->nr_steps > ACTIVITY_STEPS)
 		to->nr_steps = ACTIVITY_STEPS;
 	to->step = (double)r->cycles / (double)to->nr_steps;
-	for (size_t i = 0; !rc && i < f->nr_moments; i++)
-		add_moment(f, &sums, to, rows, nr, &f->moments[i]);
+	for (size_t i = 0; !rc && i < f->nr_spans; i++)
+		add_span(f, &sums, to, rows, nr, &f->spans[i]);
 	if (!rc)
 		rc = name_lanes(r, to);
 	free(rows);

@@ -2,7 +2,7 @@
 /*
  * activity.h - waits and holds over the time of the run, by samples: report --by time.
  *
- * Must never show more than the samples tell: there are no more steps of time than that.
+ * Must never show more steps of time than the samples support.
  */
 #ifndef ELIDE_ACTIVITY_H
 #define ELIDE_ACTIVITY_H
@@ -17,7 +17,7 @@
  * struct lane - the locks of a class, over time.
  * @class_index: the class
  * @kind:    enum elide_kind of the class
- * @name:    as a report shows it, short
+ * @name:    short name
  * @class:   identifies the class, without addresses
  * @wait:    cycles waited in all, exact
  * @waiting: mean number of threads that waited in each step
@@ -37,7 +37,7 @@ struct lane {
 };
 
 /**
- * struct activity - the locks whose waits or holds were sampled, those waited for longest first.
+ * struct activity - the locks whose waits or holds were sampled, the longest waits first.
  * @nr_all:  locks, of which the first @nr are in @lanes
  * @nr_steps: steps of time
  * @step:    cycles of a step
@@ -55,9 +55,9 @@ struct activity {
 /**
  * activity_build() - spread the samples of a report's file over the time of its run.
  *
- * The sums of each lock are those of its counters: the waits exactly, the holds as in HOLD.
+ * The sums of each lock equal its counters: exactly for waits, as in the column HOLD for holds.
  *
- * Return: 0 or -errno; without samples, or if the length of the run is not known, there is no lane.
+ * Return: 0 or -errno; without samples, or if the length of the run is unknown, there is no lane.
  */
 int activity_build(const struct report *r, struct activity *to);
 

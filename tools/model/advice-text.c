@@ -34,7 +34,7 @@ static const struct advice_entry {
 #undef ELIDE_ADVICE
 };
 
-/* A text that is being written; what does not fit is cut off. */
+/* A text that is being written, cut to its room. */
 struct writer {
 	char *to;
 	size_t size;
@@ -102,7 +102,7 @@ static void put_lock(struct writer *w, const struct report *r, uint32_t class_in
 	free(name);
 }
 
-/* An instruction; for one of the library, which the program has not written, the lock call. */
+/* An instruction; for one of the library, the program's lock call. */
 static void put_access(struct writer *w, const struct report *r, uint64_t pc, uint64_t site)
 {
 	if (!evidence_own_code(r, pc)) {
@@ -156,7 +156,7 @@ static void write_other_bytes(struct writer *w, const struct advising *a)
 	put_bytes(w, a->detail->other_bytes);
 }
 
-/* Who writes the word; where nobody was seen writing it, the section does. */
+/* The place that writes the word; the section if no writer was seen. */
 static void write_writer(struct writer *w, const struct advising *a)
 {
 	if (a->counter.writer_pc && !evidence_own_code(a->r, a->counter.writer_pc))
@@ -209,7 +209,7 @@ static void write_loads(struct writer *w, const struct advising *a)
 	put(w, "%u sampled load%s", a->detail->samples, a->detail->samples == 1 ? "" : "s");
 }
 
-/* Does a place lie in an object of the system? Its caller in the program says more to a reader. */
+/* Is a place in an object of the system? Then its caller in the program is more useful. */
 static int is_system(const struct place *p)
 {
 	return p->object && (!strncmp(p->object, "libelide", 8) ||
@@ -218,7 +218,7 @@ static int is_system(const struct place *p)
 			     !strncmp(p->object, "ld-", 3) || !strncmp(p->object, "[vdso", 5));
 }
 
-/* The innermost caller of the function with the instruction that is not the system's. */
+/* The innermost caller, outside of the system, of the function with the instruction. */
 static void write_caller(struct writer *w, const struct advising *a)
 {
 	struct place frames[FRAMES_MAX];
@@ -345,10 +345,10 @@ static void write_waited(struct writer *w, const struct advising *a)
 	put_time(w, a->r, a->line->sum.wait.total);
 }
 
-/* A wait of more mean hold times than this is not explained by them: of so many threads in a queue. */
+/* Mean hold times, at most, that explain a wait: as many threads in a queue. */
 #define WAITS_PER_HOLD 100
 
-/* What the call did that ended a wait; the call's place follows. */
+/* How the call ended a wait; its place follows. */
 static const char *wakes_word(unsigned int kind)
 {
 	switch (kind) {
@@ -361,7 +361,7 @@ static const char *wakes_word(unsigned int kind)
 	}
 }
 
-/* Who held the lock, or ended the wait, if that is known, and for how long it held it on average. */
+/* The call that held the lock or ended the wait, if known, and its mean hold time. */
 static void write_blocked(struct writer *w, const struct advising *a)
 {
 	const struct line *l = a->line;
@@ -385,7 +385,7 @@ static void write_blocked(struct writer *w, const struct advising *a)
 	}
 	put(w, " held it");
 	hold = blocker_hold(a->r, l);
-	/* Where waits are much longer, the sampled holds were not those that were waited for. */
+	/* If waits are much longer, the sampled holds were not those that threads waited for. */
 	if (!hold || (double)hold * WAITS_PER_HOLD < line_avg_wait(l))
 		return;
 	put(w, ", which takes ");
@@ -460,13 +460,13 @@ static void write_setting(const struct advising *a, enum setting_kind kind, stru
 /* The words in aborts.def and advice.def that advise not to elide. */
 #define OFF_WORDS "switch elision off"
 
-/* Does the text of the cause in aborts.def advise not to elide? */
+/* OFF if the text of the cause in aborts.def advises not to elide. */
 static enum setting_kind default_setting(unsigned int cause)
 {
 	return strstr(cause_texts[cause].advice, OFF_WORDS) ? OFF : NONE;
 }
 
-/* Cut the advice not to elide off: for a row where eliding pays although some attempts abort. */
+/* Removes the advice not to elide, for a row where eliding pays although some attempts abort. */
 static void cut_switch(char *text)
 {
 	char *at = strstr(text, OFF_WORDS);

@@ -2,8 +2,8 @@
 /*
  * advice.c - the finding of a row's causes, by the evidence there is.
  *
- * Which advice is given is decided here from records alone; how it reads, in
- * advice.def and advice-text.c. Must never advise on what happens too seldom to matter.
+ * This file decides by records alone which advice is given; advice.def and advice-text.c have the
+ * words. Must never advise on a cause that is too rare to matter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const struct elide_detail *first_detail(const struct line *l, unsigned in
 	return NULL;
 }
 
-/* A hint belongs to no abort, so it is used only where nothing else is known. */
+/* A hint belongs to no abort, so it is used only if nothing else is known. */
 static const struct elide_detail *first_hint(const struct line *l)
 {
 	for (size_t i = 0; i < l->nr_details; i++)
@@ -102,7 +102,7 @@ static int allocates(const char *symbol)
 		starts_with(symbol, "operator delete"));
 }
 
-/* Are both accesses in functions of the allocator? Then it, and not the block, is the conflict. */
+/* Are both accesses in functions of the allocator? Then the conflict is about it, not about the block. */
 static int in_allocator(const struct report *r, const struct elide_detail *d)
 {
 	struct place own, other;
@@ -112,13 +112,13 @@ static int in_allocator(const struct report *r, const struct elide_detail *d)
 	return allocates(own.symbol) && allocates(other.symbol);
 }
 
-/* Do the bytes of a mask lie within 8 bytes, a word? */
+/* Do the bytes of a mask lie within a word of 8 bytes? */
 static int is_word(uint64_t mask)
 {
 	return mask && 64 - __builtin_clzll(mask) - __builtin_ctzll(mask) <= 8;
 }
 
-/* A counter is at most a word of 8 bytes and, as far as its type is known, no pointer. */
+/* A counter is at most a word of 8 bytes, and not known to be a pointer. */
 static int is_counter(const struct report *r, const struct elide_detail *d, uint64_t lock)
 {
 	uint64_t own = d->own_bytes & ~lock, other = d->other_bytes & ~lock;
@@ -127,7 +127,7 @@ static int is_counter(const struct report *r, const struct elide_detail *d, uint
 	       !symbolize_is_pointer(r->symbols, d->line + __builtin_ctzll(own), d->own_pc);
 }
 
-/* Is a detail a conflict that a write of the aborted section to bytes beside the lock explains? */
+/* Bytes beside the lock that the aborted section had written, if these explain the conflict; else 0. */
 static uint64_t written_beside(const struct elide_detail *d)
 {
 	uint64_t lock = evidence_lock_bytes(d), own = d->own_written & ~lock;
@@ -137,7 +137,7 @@ static uint64_t written_beside(const struct elide_detail *d)
 	return d->other_write && !(d->other_written & own) ? 0 : own;
 }
 
-/* Where a section wrote: the distance from the lock in whose line it lies, else the address. */
+/* Where a section wrote: the distance from the lock in the same line, else the address. */
 static uint64_t word_place(const struct elide_detail *d, uint64_t written)
 {
 	uint64_t at = d->line + __builtin_ctzll(written);
@@ -166,8 +166,8 @@ static uint64_t find_writer(const struct report *r, const struct elide_detail *o
 
 /*
  * Are more than half of the row's conflicts about one word that its sections write themselves? In
- * the line of the lock that is the same word for all sections, and whoever reads the lock conflicts
- * with it. In another line some section must have been aborted by a write to that word.
+ * the line of the lock it is the same word for all sections, and each reader of the lock conflicts
+ * with it. In another line a write to that word must have aborted some section.
  */
 static int find_counter(const struct report *r, const struct line *l, struct section_counter *c)
 {
@@ -208,7 +208,7 @@ static int find_counter(const struct report *r, const struct line *l, struct sec
  *
  *   both accesses are in functions of the allocator     allocator
  *   both accesses are the library's, not to the lock    inner_locked
- *   common bytes: a word that is no pointer             split_counter
+ *   common bytes: a word that is not a pointer          split_counter
  *   most conflicts of the row are about one word that its sections write, while others touch other
  *   bytes of its line                                   section_counter
  *   the other thread touched the lock's bytes only      lemming
@@ -320,8 +320,7 @@ static int says_locked(const struct report *r, const struct line *l, unsigned in
 
 /*
  * The next cause to report, -1 if none is left. Causes that say that another thread had locked
- * the lock come last: something else made that thread lock it, and if that is known it is the
- * finding.
+ * the lock come last: the finding is what made that thread lock it, if known.
  */
 static int next_cause(const struct report *r, const struct line *l, const unsigned char *reported)
 {
@@ -360,8 +359,8 @@ static void report_finding(struct advising *a, struct finding *f, enum advice ad
 }
 
 /*
- * Nanoseconds. A section that is held for as long is worth to be made shorter: a thread that waits
- * for it sleeps and is woken, which takes two system calls and two changes of context.
+ * Nanoseconds. It is worth making a section of this length shorter: a thread that waits
+ * for it sleeps and is woken, which takes two system calls and two context switches.
  */
 #define LONG_HOLD_NS 10000
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * advice.h - what stops the elision of a row, and what to do about it.
+ * advice.h - what prevents the elision of a row, and what to do about it.
  *
- * Must never advise without evidence: without any, the finding is the text of the cause.
+ * Must never advise without evidence: then the finding is the text of the cause.
  */
 #ifndef ELIDE_ADVICE_H
 #define ELIDE_ADVICE_H
@@ -15,11 +15,11 @@
 #define FINDINGS_MAX 4
 
 /**
- * struct finding - one thing that is wrong with a row.
+ * struct finding - a problem of a row.
  * @cause:   name of a cause in aborts.def; "misuse"; "none" if nothing is wrong, but eliding gains
  *           nothing; "wait" if threads waited in a run that did not elide
  * @count:   aborts with that cause, times that the lock was misused, or acquisitions that waited
- * @advice:  name of an advice in advice.def; name of the cause if the text is that of the cause
+ * @advice:  name of an advice in advice.def; name of the cause if that has the text
  * @text:    the advice with its evidence
  * @setting: to paste, empty if there is none
  */
@@ -32,7 +32,7 @@ struct finding {
 };
 
 /**
- * advise() - find what stops the elision of a row, the most important first.
+ * advise() - find what prevents the elision of a row, the most important first.
  * @found: FINDINGS_MAX
  *
  * Return: their number.
@@ -40,8 +40,8 @@ struct finding {
 size_t advise(const struct report *r, const struct line *l, struct finding *found);
 
 /**
- * advise_quiet() - the finding of a row whose lock nothing contends for. It says why the lock need
- * not be elided; advise() has it in a run that elided, where that is what can be done.
+ * advise_quiet() - the finding of a row whose lock is uncontended: why the lock need not be elided.
+ * advise() includes it if the run elided.
  *
  * Return: false if something may contend for the lock.
  */

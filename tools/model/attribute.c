@@ -92,7 +92,7 @@ double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q
 		v = exp2(i + ELIDE_BIN_SHIFT + (q * all - before) / (double)bins[i]);
 		break;
 	}
-	/* Of a file of which a part is subtracted, minimum and maximum are those since the start. */
+	/* After a reset minimum and maximum are still those since the start. */
 	if (t->min <= t->max)
 		v = fmin(fmax(v, (double)t->min), (double)t->max);
 	return all > 0 ? v : NAN;
@@ -113,15 +113,15 @@ double line_held(const struct report *r, const struct line *l)
 
 /* See line_cost(). */
 #define IDLE_PART 100
-/* This share of the time waited, at least, is ended by threads that wait there themselves. */
+/* Threads that wait there themselves end at least this share of the time waited. */
 #define PEERS_SHARE 0.5
 /*
- * Fewer waits than this share nothing out: a thread of the background that waits once or twice for as
- * long as the program runs is ended by one that has waited there for its start.
+ * Fewer waits than this are no sharing: a background thread may wait once or twice for as long as the
+ * program runs, until a thread ends that wait which waited there at its start.
  */
 #define PEERS_WAITS 16
 
-/* Is it a semaphore or condition variable by which threads share something out among each other? */
+/* Is it a semaphore or condition variable by which threads share a resource? */
 static int line_is_shared_out(const struct line *l)
 {
 	return (l->kind == ELIDE_KIND_COND || l->kind == ELIDE_KIND_SEM) &&
@@ -136,9 +136,9 @@ static int line_is_shared_out(const struct line *l)
  *
  * A wait for a condition variable, a semaphore or a barrier costs its time only where the threads wait
  * for each other, as for a unit of a resource: threads that wait for others to give them work may be
- * a pool without work. Such rows come behind each lock that threads waited for longer than
+ * an idle pool. Such rows come after each lock that threads waited for longer than
  * 1 / IDLE_PART of the run, and before the others. So do waits for the mutex after a wait for a
- * condition variable: how much of that is the time until the thread was scheduled is not known.
+ * condition variable, as they include an unknown scheduling delay.
  */
 double line_cost(const struct report *r, const struct line *l)
 {
@@ -201,9 +201,8 @@ void class_conflicts(struct class_use *use, const struct sum *s)
 
 /*
  * The locks of a class are uncontended if no thread waited for them, no trylock failed, no
- * transaction conflicted,
- * and one of these holds: each lock is used by one thread only; the locks were held for less than
- * QUIET_SHARE per cent of the run; nothing was elided, so that every wait would have been counted.
+ * transaction conflicted, and either each lock is used by one thread only, or the locks were held for
+ * less than QUIET_SHARE per cent of the run, or nothing was elided, so that every wait was counted.
  */
 int class_is_quiet(const struct report *r, uint32_t class_index)
 {
@@ -273,7 +272,7 @@ struct measured line_measured(const struct report *r, const struct line *l)
 #define TELLING_GAIN 0.01
 #define SURE         0.9
 
-/* Per cent of the acquisitions that are elided, at least, where eliding pays. */
+/* The least share of elided acquisitions, in per cent, with which eliding can pay. */
 #define PAYS_SHARE 1
 
 static enum verdict measured_verdict(const struct measured *m, int quiet)
@@ -292,11 +291,11 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
 #define BUSY_SHARE 10
 
 /*
- * The verdict on a row that was only profiled, and on one of a kind that is no lock:
+ * The verdict on a row that was only profiled, and on one of a kind that is not a lock:
  *
- *   waits for work     it has waited or timed out at a condition variable or semaphore, mostly for
+ *   waits for work     threads waited or timed out at a condition variable or semaphore, mostly for
  *                      threads that do not wait there themselves
- *   waits for others   it has waited at a barrier
+ *   waits for others   threads waited at a barrier
  *
  * A mutex that is locked again after a wait for a condition variable is contended or idle.
  *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
@@ -335,7 +334,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
  * at that site decide instead. Without a comparison the verdict is computed from this run alone:
  *
  *   gained  elided acquisitions * mean hold time: the time for which the lock would have been
- *           held, and was free for other threads instead
+ *           held
  *   lost    cycles in aborted attempts
  *
  * If no hold time was measured, both are counted in sections: an aborted attempt has run through
@@ -347,7 +346,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
  *            comparison found
  *   unknown  not elided, or fewer than EVIDENCE_ATTEMPTS attempts
  *   pays     at least half of the acquisitions elided, and lost at most a tenth of gained
- *   neutral  all between
+ *   neutral  otherwise
  */
 enum verdict line_verdict(const struct report *r, const struct line *l)
 {
@@ -361,7 +360,7 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 		return profile_verdict(r, l);
 	if (l->given_up)
 		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;
-	/* What pays is what was done: where next to nothing is elided, a gain was only measured. */
+	/* Where next to nothing is elided, the gain was measured but not made. */
 	if (m.pairs && measured_verdict(&m, quiet) == VERDICT_PAYS &&
 	    percent(l->elided, l->acquired) < PAYS_SHARE)
 		return VERDICT_NEUTRAL;

@@ -24,16 +24,16 @@ struct cause_text {
 extern const struct cause_text cause_texts[ELIDE_NR_CAUSES];
 
 /**
- * line_failed() - trylock and timed calls that did not get the lock; NAN if none of the run failed.
+ * line_failed() - trylock and timed calls that did not get the lock; NAN if no call of the run failed.
  *
- * The following functions return NAN where nothing was measured. Times are cycles.
+ * The following functions return NAN if nothing was measured. Times are cycles.
  */
 double line_failed(const struct report *r, const struct line *l);
 
-/** line_parked() - acquisitions that were parked; NAN if none of the run was. */
+/** line_parked() - acquisitions that were parked; NAN if no acquisition of the run was. */
 double line_parked(const struct report *r, const struct line *l);
 
-/** line_crowd() - the state of a row where nothing can be elided but threads restricted; else unknown. */
+/** line_crowd() - the state of a row if the run could only restrict threads; else unknown. */
 const char *line_crowd(const struct line *l);
 
 /** line_avg_wait() - mean time that the contended acquisitions waited. */
@@ -51,8 +51,8 @@ double line_hold(const struct line *l);
 /**
  * line_held() - line_hold() in per cent of the run.
  *
- * Locks of one class, and readers of one lock, are held at the same time: the sum may exceed 100.
- * That of one lock that excludes others is an estimate that does not.
+ * Several locks of one class, or readers of one lock, may be held at the same time, so it may exceed
+ * 100; for a single exclusive lock it is limited to 100.
  */
 double line_held(const struct report *r, const struct line *l);
 
@@ -67,10 +67,10 @@ void bins_add(uint64_t *to, const uint32_t *bins, bool negates);
 /**
  * bins_quantile() - a quantile of a histogram of times.
  * @bins: ELIDE_NR_BINS of elide_bin()
- * @t: the same times, which bound it
+ * @t: sum and extremes of the same times, which bound the result
  * @q: 0 to 1
  *
- * Within a bin, whose end is twice its beginning, the times are taken to be spread evenly on a
+ * The times in a bin, whose end is twice its beginning, are assumed to be spread evenly on a
  * logarithmic scale.
  *
  * Return: cycles; NAN if the histogram is empty.
@@ -80,16 +80,16 @@ double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q
 /** line_cost() - cycles that a row's locks cost the program; attribute.c has the formula. */
 double line_cost(const struct report *r, const struct line *l);
 
-/** class_conflicts() - do others abort the transactions of a class's site and kind? */
+/** class_conflicts() - note in @use whether other threads abort the transactions of a site and kind. */
 void class_conflicts(struct class_use *use, const struct sum *s);
 
-/** class_is_quiet() - does nothing contend for the locks of a class, so that elision cannot pay? */
+/** class_is_quiet() - are the locks of a class uncontended, so that elision cannot pay? */
 int class_is_quiet(const struct report *r, uint32_t class_index);
 
-/** line_is_quiet() - does nothing contend for any of the locks of a row? */
+/** line_is_quiet() - are all locks of a row uncontended? */
 int line_is_quiet(const struct report *r, const struct line *l);
 
-/** line_held_percent() - estimate, by samples, of the part of the run that the locks of the class are held; -1 unknown. */
+/** line_held_percent() - per cent of the run that the class's locks are held, by samples; -1 unknown. */
 double line_held_percent(const struct report *r, const struct line *l);
 
 /** line_has_one_thread() - is each lock of the class used by one thread only? */
@@ -110,11 +110,12 @@ struct measured {
 /**
  * event_is_unelidable() - did the adaptive policy give up a call site because every probe aborted?
  *
- * Not because it was slower: then it has compared. And hpca pauses for a time.
+ * A site that the policy pauses because a comparison found elision slower, or for a time as hpca does, does
+ * not count.
  */
 int event_is_unelidable(const struct elide_event *e);
 
-/** line_measured() - the last comparison of elision with the lock, of a row's locks. */
+/** line_measured() - the last comparison of elision with locking, for a row's locks. */
 struct measured line_measured(const struct report *r, const struct line *l);
 
 /** line_verdict() - does eliding pay here? attribute.c has the rules. */

@@ -2,7 +2,7 @@
 /*
  * blocker.c - who held the lock that a row waited for, or ended its waits.
  *
- * The time waited is what a blocker costs: one that holds the lock seldom and for long counts for
+ * Blockers are compared by the time waited: one that holds the lock rarely and for long counts for
  * more than one that holds it often and briefly. Must never name a call that the data file does not
  * name.
  */
@@ -39,7 +39,7 @@ static int same_holder(const struct blocked *a, const struct blocked *b)
 	       a->record->held_kind == b->record->held_kind;
 }
 
-/* The blames of one row, which are neighbours: the holder with the most cycles. */
+/* Chooses the holder with the most cycles from the blames of one row, which are neighbours. */
 static void choose(struct report *r, struct sum *sum, const struct blocked *all, size_t nr)
 {
 	const struct elide_blame *b;

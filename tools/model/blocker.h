@@ -10,8 +10,8 @@
 #include "sums.h"
 
 /**
- * blockers_find() - find for each row of a report the call that held the lock for most of the time
- * that the row waited, as far as the waits were sampled.
+ * blockers_find() - find for each row of a report the call that held the lock for most of the
+ * sampled time that the row waited.
  *
  * Sets @blocker and @blocked of the sums, whose groups are made.
  *

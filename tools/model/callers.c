@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * callers.c - who calls a function that only wraps a lock call.
+ * callers.c - the callers of functions that only wrap a lock call.
  *
- * The call of a lock function has one site in a wrapper, whoever calls that. The stacks of the waits,
- * and of the unlock calls that ended waits, that were sampled tell the callers apart. Must never give
- * a caller that no sample shows.
+ * A wrapper's lock call has one site, whoever calls the wrapper. The sampled stacks of waits, and of
+ * unlock calls that ended waits, distinguish the callers. Must never name a caller that no sample shows.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "../base/sort.h"
 #include "callers.h"
 
-/* Calls that are told apart; further ones are not counted. */
+/* Callers that are distinguished; further ones are not counted. */
 #define TOLD_APART 256
 /* A caller with this share of the time waited gives the row its name. */
 #define MOST 0.5
@@ -36,7 +35,7 @@ static bool is_wrapper(const struct report *r, uint64_t address)
 	return false;
 }
 
-/* The first call of a stack that is in no wrapper; 0 if the stack ends before. */
+/* The innermost call of a stack that is in no wrapper; 0 if there is none. */
 static uint64_t outside(const struct report *r, uint32_t stack)
 {
 	const struct elide_stack *s = stack ? &r->file->stacks[stack - 1] : NULL;
@@ -56,7 +55,7 @@ static int compare_callers(const void *x, const void *y)
 	return by_number(a->address, b->address);
 }
 
-/* Samples of one type of the row of a call in a wrapper; each sample counts for so much. */
+/* The type of samples to search in the row of a call in a wrapper, and the weight of a sample. */
 struct asked {
 	enum elide_sample_type type;
 	uint32_t class_index;

@@ -18,7 +18,7 @@ enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME, MEAN };
 /* Where a column of columns.def is shown. */
 enum column_view { BOTH, ELISION, PROFILE };
 
-/* What is shown of a value that is not known. */
+/* The text of an unknown value. */
 #define UNKNOWN_CELL "-"
 
 /* The columns, numbered. */
@@ -29,28 +29,28 @@ enum column_id {
 	NR_COLUMNS
 };
 
-/** column_shown() - does a report of a run that elided, or did not, show a column? */
+/** column_shown() - does the report of a run, which elided or not, show a column? */
 static inline bool column_shown(enum column_view view, bool elides)
 {
 	return view == BOTH || (view == ELISION) == elides;
 }
 
 /**
- * columns_find() - find the columns that a report shows: those of its view, but for columns of the
- * profile view that no row can fill.
- * @nr: rows that are shown
+ * columns_find() - find the columns that a report shows: those of its view, except for columns of the
+ * profile view that are unknown in all rows.
+ * @nr: number of shown rows
  */
 void columns_find(const struct report *r, size_t nr, bool shown[NR_COLUMNS]);
 
-/** verdict_colour() - the colour in which a verdict, and what it is about, stands out. */
+/** verdict_colour() - the colour of a verdict and of the names in its row. */
 enum colour verdict_colour(enum verdict v);
 
 /** scale_time() - cycles as a time with its unit; as cycles if their length is unknown. */
 void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles);
 
 /**
- * number_cell() - a value of columns.def that is no text; @to has @size bytes.
- * @v: NAN if it is not known
+ * number_cell() - a numeric value of columns.def as text; @to has @size bytes.
+ * @v: NAN if unknown
  */
 void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
 

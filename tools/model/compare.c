@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * compare.c - what runs of a program plain and elided tell: does elision pay?
+ * compare.c - judges plain and elided runs of a program: does elision pay?
  *
  * The logarithms of the ratios elided / plain of the pairs are assumed to be normally distributed,
- * and have Student's confidence interval: what disturbs both runs of a pair cancels out, and a
- * ratio and its inverse have the same weight. Must never call a difference one that may be chance.
+ * and have Student's confidence interval: a disturbance of both runs of a pair cancels out, and a
+ * ratio and its inverse have the same weight. Must never report a difference that may be chance.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compare.h - runs of a program plain and elided, and what they tell.
+ * compare.h - plain and elided runs of a program, and the verdict on them.
  *
- * The way of the data: cmd-compare.c (run) -> compare.c (judge) -> compare-print.c.
+ * The path of the data: cmd-compare.c (run) -> compare.c (judge) -> compare-print.c.
  * Must never start a process.
  */
 #ifndef ELIDE_COMPARE_H
@@ -39,7 +39,7 @@ struct run_pair {
 };
 
 /**
- * struct elision - what the data file of the last elided run says.
+ * struct elision - numbers from the data file of the last elided run.
  * @known: there is such a file
  */
 struct elision {
@@ -60,7 +60,7 @@ struct compare_condition {
 };
 
 /**
- * struct comparison - the runs, and what follows from them.
+ * struct comparison - the runs, and the results.
  * @confidence, @margin: fractions
  * @elapsed, @cpu: intervals of the logarithm of elided by plain time
  */

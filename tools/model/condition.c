@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * condition.c - conditions of --fail-if: what they say, and whether they hold.
+ * condition.c - conditions of --fail-if: parses and evaluates them.
  *
  * Must never know where the values come from.
  */
@@ -16,7 +16,7 @@
 /* The most columns that a condition can name: more than elide diff has. */
 #define COLUMNS_MAX 64
 
-/* A text being read: what is left, and where it began. */
+/* A text that is being parsed. */
 struct cursor {
 	const char *at;
 	const char *start;
@@ -101,7 +101,7 @@ static size_t read_unit(struct cursor *s, struct condition *c, enum condition_un
 		c->of = OF_PERCENT_CHANGE;
 		return 0;
 	}
-	/* Of a percentage, +5% is 5 per cent of the value before, and +5 is 5 points. */
+	/* For a percentage, +5% is 5 per cent of the value before, and +5 is 5 points. */
 	if (unit == IN_PERCENT) {
 		if (take(s, "%") && c->of == OF_CHANGE)
 			c->of = OF_PERCENT_CHANGE;

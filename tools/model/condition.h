@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * condition.h - conditions of --fail-if: what they say, and whether they hold.
+ * condition.h - conditions of --fail-if: parses and evaluates them.
  *
  *   condition  [SCOPE ':'] COLUMN OP VALUE
  *   OP         > >= < <=
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a column counts; a time is in nanoseconds. */
+/* The unit of a column; a time is in nanoseconds. */
 enum condition_unit { IN_NUMBERS, IN_PERCENT, IN_CYCLES, IN_TIME };
 
 /* A column that a condition can name. */
@@ -59,11 +59,11 @@ size_t condition_parse(struct condition *c, const char *text,
 /**
  * condition_holds() - does a condition hold for a value before and after?
  *
- * A value that was 0 and is not 0 any more has grown by more than any percentage.
+ * A value that rises from 0 has grown by more than any percentage.
  */
 bool condition_holds(const struct condition *c, double before, double after);
 
-/** condition_compare() - is a number what the condition's OP and VALUE ask for? */
+/** condition_compare() - does a number satisfy the condition's OP and VALUE? */
 bool condition_compare(const struct condition *c, double v);
 
 #endif

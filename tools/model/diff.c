@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * diff.c - which rows of two reports are the same, and what their values are.
+ * diff.c - matches the rows of two reports, and compares their values.
  *
  * Must never match rows by address, which changes from run to run.
  */
@@ -102,7 +102,7 @@ int diff_value(const struct diff *d, const struct diff_row *row, int which, size
 		return -ENODATA;
 	if ((unit == TIME || unit == MEAN || (d->rate && unit != PERCENT)) && !r->cycles)
 		return -ENODATA;
-	/* A row that one run does not have has counts of 0 there, but no percentage and no mean. */
+	/* In a run without the row, its counts are 0, and it has no percentage and no mean. */
 	if (!l && (unit == PERCENT || unit == MEAN))
 		return -ENODATA;
 	*v = 0;
@@ -147,7 +147,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Ways to tell that two rows are the same, the surest first. */
+/* Ways to match two rows, the surest first. */
 enum match { BY_PLACE, BY_NAME, BY_SYMBOL, NR_MATCHES };
 
 static bool same_lock(const struct line *a, const struct line *b, enum match how)
@@ -190,7 +190,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return (hash ^ 0x100) * 0x100000001b3ull;
 }
 
-/* Equal for lines that are the same by @how. */
+/* Equal for lines that match by @how. */
 static uint64_t hash_line(const struct line *l, enum report_by by, enum match how)
 {
 	const struct place *lock = &l->lock_place, *site = &l->site_place;
@@ -204,7 +204,7 @@ static uint64_t hash_line(const struct line *l, enum report_by by, enum match ho
 	return hash;
 }
 
-/* A line that is not matched yet. */
+/* A line without a match so far. */
 struct waiting {
 	const struct line *line;
 	uint64_t hash;
@@ -308,7 +308,7 @@ static void set_status(const struct diff *d, struct diff_row *row)
 	}
 }
 
-/* What the rows are sorted by. */
+/* The sort key of the rows. */
 struct sort {
 	const struct diff *d;
 	size_t column; /* one more than the last: cost */

@@ -2,7 +2,7 @@
 /*
  * diff.h - two reports beside each other.
  *
- * The way of the data: two reports -> diff.c (match rows, values) ->
+ * The path of the data: two reports -> diff.c (match rows, values) ->
  * diff-print.c. Must never match rows by address, which changes from run to run.
  */
 #ifndef ELIDE_DIFF_H
@@ -56,24 +56,24 @@ bool diff_is_cause(size_t column);
 /**
  * diff_value() - the value of a row in a column, before or after.
  * @which: 0 before, 1 after
- * @v: set if it is known; of a run without the row, a count is 0 and a percentage is unknown
+ * @v: set if it is known; in a run without the row, a count is 0 and a percentage is unknown
  *
- * Return: 0, or -ENODATA if the run could not tell.
+ * Return: 0, or -ENODATA if it is unknown.
  */
 int diff_value(const struct diff *d, const struct diff_row *row, int which, size_t column,
 	       double *v);
 
-/** diff_shows() - is a column in the view of either run? The others are in JSON and CSV only. */
+/** diff_shows() - is a column in the view of either run? Others are in JSON and CSV only. */
 bool diff_shows(const struct diff *d, size_t column);
 
 /**
  * diff_build() - match the rows.
- * @by: what the reports' rows are summed over
+ * @by: how the reports' rows are summed
  * @sort: "cost" or a column's name: rows that differ most in it come first
  *
- * Two rows are the same if class, call site and kind are the same. If the program was built
- * anew, rows with the same names are the same; after that, rows with the same names but for
- * line numbers, if there is only one such pair.
+ * Two rows match if class, call site and kind are the same. If the program was rebuilt, rows with the
+ * same names match; failing that, rows with the same names except for line numbers, if there is only
+ * one such pair.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -2,7 +2,7 @@
 /*
  * evidence.c - samples, details and blames of each row, and names for their data.
  *
- * Must never name what is not shown: a file may hold many.
+ * Must never look up names that are not shown, as a file may have many records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int compare_owned(const void *x, const void *y)
 	return c ? c : by_number((uint64_t)a->record, (uint64_t)b->record);
 }
 
-/* Sorts @nr owned records; each line finds its own in an array, which the report keeps in @slot. */
+/* Sorts @nr owned records into an array, which the report keeps in @slot; each line points to its own. */
 static int hand_out(struct report *r, struct owned *owned, size_t nr, int slot,
 		    void (*give)(struct line *l, const void **records, size_t nr))
 {
@@ -150,7 +150,7 @@ const char *sharing_name(enum sharing s)
 
 uint64_t evidence_lock_bytes(const struct elide_detail *d)
 {
-	/* Sizes of glibc's types on x86-64. Of a custom lock only the word is known. */
+	/* Sizes of glibc's types on x86-64; of a custom lock the word. */
 	static const unsigned int sizes[ELIDE_NR_KINDS] = {
 		[ELIDE_KIND_MUTEX] = 40,	[ELIDE_KIND_RWLOCK_READ] = 56,
 		[ELIDE_KIND_RWLOCK_WRITE] = 56, [ELIDE_KIND_SPIN] = 4,
@@ -201,7 +201,7 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 		const struct place *places;
 		size_t n = symbolize_frames(r->symbols, s->frames[i], s->exact && !i, &places);
 
-		/* What is inlined into a function of ours is ours, too. */
+		/* Code that is inlined into a function of the library is the library's, too. */
 		if (n && symbolize_is_own(&places[n - 1]))
 			continue;
 		for (size_t j = 0; j < n && nr < FRAMES_MAX; j++)
@@ -210,7 +210,7 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 	return nr;
 }
 
-/* Is it a function of an allocator, so that its caller is what allocates? */
+/* Is it a function of an allocator? Then its caller allocates. */
 static int is_allocator(const char *symbol)
 {
 	static const char *const names[] = {"malloc", "calloc", "realloc", "aligned_alloc",
@@ -224,7 +224,7 @@ static int is_allocator(const char *symbol)
 	return 0;
 }
 
-/* The first frame that is not an allocator's, or the first of all. */
+/* The innermost frame that is not an allocator's, else the innermost. */
 static const struct place *allocating(const struct place *frames, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

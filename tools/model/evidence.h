@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evidence.h - what was sampled of a row, named: stacks, data, other sections.
+ * evidence.h - the samples of a row, named: stacks, data, other sections.
  *
  * Must never show an address: addresses change from run to run.
  */
@@ -9,7 +9,7 @@
 
 #include "report.h"
 
-/* The most frames that are shown of a stack; inlined functions count as frames. */
+/* Frames of a stack to show, at most; inlined functions count as frames. */
 #define FRAMES_MAX 128
 
 enum sharing { SHARING_UNKNOWN, SHARING_TRUE, SHARING_FALSE };
@@ -17,12 +17,12 @@ enum sharing { SHARING_UNKNOWN, SHARING_TRUE, SHARING_FALSE };
 /**
  * struct data_name - what lies at the bytes of a line that two threads touched.
  * @type:   enum elide_data_type
- * @name:   what a report calls it
- * @own:    of static data, the variable that the thread of the abort touched
- * @other:  of static data, the variable that the other thread touched; empty if it is not known
+ * @name:   its name in a report
+ * @own:    if static data, the variable that the aborted thread touched
+ * @other:  if static data, the variable that the other thread touched; empty if unknown
  * @block_size: size of the heap block, 0 if there is none
  * @offset, @other_offset: offset of the first byte that each touched, in variable or block
- * @own_bytes, @other_bytes: first and last byte that each touched; -1 if they are not known
+ * @own_bytes, @other_bytes: first and last byte that each touched; -1 if unknown
  */
 struct data_name {
 	unsigned int type;
@@ -38,7 +38,7 @@ struct data_name {
 };
 
 /**
- * evidence_build() - hand the samples, details and blames of the file to the lines built.
+ * evidence_build() - give the samples, details and blames of the file to the lines built.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -63,13 +63,13 @@ int evidence_data(const struct report *r, const struct elide_detail *d, struct d
  */
 size_t evidence_frames(const struct report *r, uint32_t stack, struct place *frames);
 
-/** evidence_lock_bytes() - the bytes of a detail's cache line that the lock lies in, a bit each. */
+/** evidence_lock_bytes() - the bytes of a detail's cache line that belong to the lock, a bit each. */
 uint64_t evidence_lock_bytes(const struct elide_detail *d);
 
-/** evidence_own_code() - is the instruction at an address one of this project's library? */
+/** evidence_own_code() - is an address in the code of elide's library? */
 int evidence_own_code(const struct report *r, uint64_t pc);
 
-/** evidence_sharing() - true or false sharing, as the bytes of a line tell. */
+/** evidence_sharing() - true or false sharing, by the bytes of a line. */
 enum sharing evidence_sharing(const struct elide_detail *d);
 
 /** evidence_event_order() - compare two decisions by their time, for qsort(3). */

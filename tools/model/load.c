@@ -2,7 +2,7 @@
 /*
  * load.c - the records of data files, hostile ones included.
  *
- * Must never take a record for another one, where some are missing.
+ * Must never confuse a record with another one if some are missing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +26,7 @@ static int append(void *array, size_t *have, const void *records, size_t nr, siz
 	char **to = array;
 	char *grown = *to;
 
-	/* Grows at powers of two, which are when the length has one bit set. */
+	/* Grows when the length is a power of two, which has one bit set. */
 	for (size_t i = 0; i < nr; i++, ++*have) {
 		if (!*have || !(*have & (*have - 1))) {
 			grown = reallocarray(*to, *have ? 2 * *have : 1, size);
@@ -39,7 +39,7 @@ static int append(void *array, size_t *have, const void *records, size_t nr, siz
 	return 0;
 }
 
-/* Where records of a type go but those of rows, which stay in the file. */
+/* The array for records of a type; NULL for rows, which stay in the file. */
 static void **destination(struct data_file *f, int type, size_t **have)
 {
 #define TO(array, nr)                                                                              \
@@ -68,8 +68,8 @@ static void **destination(struct data_file *f, int type, size_t **have)
 		TO(events, nr_events);
 	case ELIDE_CHUNK_THREADS:
 		TO(threads, nr_threads);
-	case ELIDE_CHUNK_MOMENTS:
-		TO(moments, nr_moments);
+	case ELIDE_CHUNK_SPANS:
+		TO(spans, nr_spans);
 	case ELIDE_CHUNK_ABORTS:
 		TO(aborts, nr_aborts);
 	case ELIDE_CHUNK_SOURCES:
@@ -81,8 +81,8 @@ static void **destination(struct data_file *f, int type, size_t **have)
 }
 
 /*
- * What was found of a file that is being read: by enum elide_chunk_type chunks, records, and the number
- * of the next chunk; chunks that could not be read; the highest class of a row; and whether numbered
+ * What was found so far in a file: by enum elide_chunk_type the chunks, records, and the number
+ * of the next chunk; unreadable chunks; the highest class of a row; and whether numbered
  * records are missing.
  */
 struct found {
@@ -94,7 +94,7 @@ struct found {
 	int gaps;
 };
 
-/* Records that others name by their number: where one is missing, an empty one has its number. */
+/* Do other records refer to records of this type by number? An empty one replaces a missing one. */
 static int is_numbered(int type)
 {
 	return type == ELIDE_CHUNK_CLASSES || type == ELIDE_CHUNK_STACKS;
@@ -116,7 +116,7 @@ static int fill_gap(struct found *found, struct data_file *f, const struct elide
 	return 0;
 }
 
-/* Is it the next one of its type, or may the chunks between have been those that cannot be read? */
+/* Is it the next chunk of its type, or may the missing ones be among the unreadable chunks? */
 static int has_its_place(struct reader *r, const struct found *found, const struct elide_chunk *c,
 			 uint64_t at)
 {
@@ -131,7 +131,7 @@ static int has_its_place(struct reader *r, const struct found *found, const stru
 }
 
 /*
- * Checks the records of a chunk: bad ones are left out, or get empty if they are numbered. Return: the
+ * Checks the records of a chunk: leaves out bad ones, or empties them if they are numbered. Return: the
  * number of good ones.
  */
 static uint32_t check_records(struct reader *r, struct data_file *f, struct chunk *c, uint64_t at,
@@ -235,7 +235,7 @@ static void negate_row(struct elide_row *row)
 		row->causes[i] = -row->causes[i];
 }
 
-/* Opens a file that load_close() has closed. Return: its descriptor; -EIO if it is another one. */
+/* Opens a file that load_close() has closed. Return: its descriptor; -EIO if another file has its name. */
 static int open_again(const struct data_file *f)
 {
 	struct stat st;

@@ -20,8 +20,8 @@
 #define LOAD_BASE_SUFFIX ".base"
 
 /**
- * load_row - is called for each row of a file.
- * @block: whose row it is, see struct elide_thread_record; 0 if that is not known
+ * load_row - called for each row of a file.
+ * @block: to which the row belongs, see struct elide_thread_record; 0 if unknown
  *
  * Return: 0; another value ends the reading.
  */
@@ -33,13 +33,13 @@ struct row_table;
 
 /**
  * struct load_notes - faults of a file that could be read nevertheless: see file/faults.h.
- * @lost_from:     offset from which on the file is missing, 0 if it is whole
+ * @lost_from:     offset from which on the file is missing, 0 if it is complete
  * @lost_size:     bytes the header promises beyond @lost_from
- * @nr_orphans:    rows and orders that are left out, because their class is not in the file; of a file
- *                 that grew while it was read this is no fault
- * @nr_bad:        chunks and records that are left out as they are damaged
+ * @nr_orphans:    rows and orders that are left out, because their class is not in the file; no fault if
+ *                 the file grew while it was read
+ * @nr_bad:        damaged chunks and records, which are left out
  * @first_bad:     the first of them, in words
- * @chunks, @records: what the header counts and is in no chunk that could be read, by
+ * @chunks, @records: those that the header counts and no readable chunk has, by
  *                 enum elide_chunk_type
  */
 struct load_notes {
@@ -55,21 +55,21 @@ struct load_notes {
 /**
  * struct data_file - the records of a data file.
  * @fd: the file, open; -1 after load_close()
- * @dev, @ino: what it is recognised by when it is opened again
+ * @dev, @ino: identify it when it is opened again
  * @header: its strings are terminated
- * @row_chunks: numbers of the chunks with rows; these stay in the file, there can be a great many,
+ * @row_chunks: numbers of the chunks with rows; the rows stay in the file, as there can be a million,
  *              see load_rows()
- * @nr_rows: of these that have a class
+ * @nr_rows: rows that have a class
  * @stacks: in file order, as modules and classes are
- * @samples, @details, @blames, @misuse: those that are alike in one
- * @base: what load_base() leaves out; NULL if nothing
- * @negates: some rows come with negated numbers, of bins modulo 2^32: those of load_base()
- * @moments: of waits and holds; those of aborted attempts are in @aborts
- * @sources: of a file that elide-merge(1) wrote: the processes; else none
- * @merged: of a file that merge_files() made of others: what it needs; else NULL
- * @table: of a file that is being joined in memory: its rows; else NULL
- * @merged_rows: of such a file, made of others or joined: as load_block_rows(); else NULL
- * @nr_processes: of a file of several processes: their number; else 0
+ * @samples, @details, @blames, @misuse: equal records are summed
+ * @base: the counts that load_base() subtracts; NULL if none
+ * @negates: the rows of @base come with negated numbers, bins modulo 2^32
+ * @spans: of waits and holds; those of aborted attempts are in @aborts
+ * @sources: processes, if elide-merge(1) wrote the file
+ * @merged: data of merge_files(), if it made this file of others; else NULL
+ * @table: rows, if the file is being joined in memory; else NULL
+ * @merged_rows: reads the rows like load_block_rows() if there is @merged or @table; else NULL
+ * @nr_processes: number of processes if the file has several; else 0
  */
 struct data_file {
 	char *path;
@@ -102,9 +102,9 @@ struct data_file {
 	size_t nr_counters;
 	struct elide_thread_record *threads;
 	size_t nr_threads;
-	struct elide_moment *moments;
-	size_t nr_moments;
-	struct elide_moment *aborts;
+	struct elide_span *spans;
+	size_t nr_spans;
+	struct elide_span *aborts;
 	size_t nr_aborts;
 	struct elide_source *sources;
 	size_t nr_sources;
@@ -121,12 +121,10 @@ struct data_file {
  * load() - read a data file, whoever wrote it.
  * @error: LOAD_ERROR_MAX bytes, filled with one line that names the offset of the problem
  *
- * Memory is allocated for the records that are there, never by a number in the
- * file. A file that ends early, or whose chunks are damaged, is read without what is
- * missing; see struct load_notes.
+ * Memory is allocated for the records that are found, never by a number in the file. If a file ends
+ * early, or chunks are damaged, the rest is read; see struct load_notes.
  *
- * Return: 0, or -errno; -EINVAL for a file that is not one; -EBADMSG for one that is damaged so that
- * nothing of it can be told.
+ * Return: 0, or -errno; -EINVAL for another kind of file; -EBADMSG if the header is damaged.
  */
 int load(const char *path, struct data_file *file, char *error);
 
@@ -139,7 +137,7 @@ static inline int load_has_class(const struct data_file *file, uint32_t index)
 /**
  * load_rows() - call @row for each row of a file, in file order; then for each row that
  * load_base() subtracts, with its numbers negated modulo 2^64.
- * @row: ends the reading if it returns another value than 0
+ * @row: stops the reading if it does not return 0
  *
  * The file may grow between two calls, so that the second has more rows.
  *
@@ -162,15 +160,15 @@ int load_header(const char *path, struct elide_header *header);
  * load_base() - subtract what was counted before the last reset of the process.
  * @file: a file that load() has read; a base of another process is ignored
  *
- * Minima and maxima stay those since the start.
+ * Minima and maxima remain those since the start.
  *
  * Return: 0 or -ENOMEM.
  */
 int load_base(struct data_file *file);
 
 /**
- * load_close() - close a file, and that which load_base() subtracts: it is opened again each time that
- * its rows are read. Where another file has its name by then, reading them fails.
+ * load_close() - close a file and its base: they are opened again each time that their rows are read.
+ * That fails if another file has the name by then.
  */
 void load_close(struct data_file *file);
 

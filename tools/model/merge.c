@@ -2,8 +2,8 @@
 /*
  * merge.c - the data files of several processes as one.
  *
- * Every object gets one place in the merged file: that which it has in the first file, if nothing
- * else is there. Addresses in objects are moved to it, others stay as they are.
+ * Every object gets one place in the merged file: its place in the first file that has it, if that is
+ * free. Addresses in objects are moved accordingly, others remain.
  * Must merge only what has the same object and the same offset in it.
  */
 #include <errno.h>
@@ -17,17 +17,17 @@
 #include "merge.h"
 #include "records.h"
 
-/* Where objects go whose own place is taken: above what a process can have. */
+/* Objects whose own place is taken go here, above the address space of a process. */
 #define ELSEWHERE (1ull << 52)
 
-/* Where a module of a file goes: @add is added to its addresses, modulo 2^64. */
+/* The move of a module of a file: @add is added to its addresses, modulo 2^64. */
 struct move {
 	uint64_t start;
 	uint64_t end;
 	uint64_t add;
 };
 
-/* What the numbers and addresses of a file become. @aliases: of some addresses, sorted */
+/* The new numbers and addresses of a file. @aliases: of some addresses, sorted */
 struct part {
 	const struct data_file *file;
 	const struct merge_alias *aliases;
@@ -72,7 +72,7 @@ static uint64_t address_of(const struct part *p, uint64_t address)
 	return alias ? alias->to : moved(p, address);
 }
 
-/* A return address is that of the instruction behind the call, which may be another object's. */
+/* Moves a return address with the byte before it: the next instruction may be in another object. */
 static uint64_t return_of(const struct part *p, uint64_t address)
 {
 	const struct merge_alias *alias = alias_of(p, address);
@@ -87,7 +87,7 @@ static uint32_t class_of(const struct part *p, uint32_t class_index)
 	return class_index < p->file->nr_classes ? p->classes[class_index] : class_index;
 }
 
-/* Of numbers that count from 1, where 0 is none. */
+/* For numbers that count from 1, where 0 is none. */
 static uint32_t class_from_1(const struct part *p, uint32_t class_index)
 {
 	return class_index ? class_of(p, class_index - 1) + 1 : 0;
@@ -100,7 +100,7 @@ static uint32_t stack_of(const struct part *p, uint32_t stack)
 
 static bool is_same(const struct elide_module *a, const struct elide_module *b)
 {
-	/* The build-id says more than the path, which differs from host to host. */
+	/* The path, which differs from host to host, matters only without a build-id. */
 	return a->build_id_len == b->build_id_len && a->end - a->start == b->end - b->start &&
 	       !memcmp(a->build_id, b->build_id, a->build_id_len) &&
 	       (a->build_id_len || !strcmp(a->path, b->path));
@@ -151,7 +151,7 @@ static int move_modules(struct data_file *to, struct part *p)
 	return 0;
 }
 
-/* A class and its file, to be put in order; @from: its address there. */
+/* A class and its file, for sorting; @from: its address there. */
 struct class_place {
 	struct elide_class class;
 	uint64_t from;
@@ -179,8 +179,8 @@ static int compare_classes(const void *x, const void *y)
 }
 
 /*
- * Classes of the same name are one, but for those that one file has several of: not if they are of one
- * object that was loaded at several addresses.
+ * Joins classes of the same name. If one file has several of a name, they are joined only if they are of
+ * one object that was loaded at several addresses.
  */
 static void join_classes(struct data_file *to, struct class_place *places, size_t nr)
 {
@@ -241,7 +241,7 @@ static int merge_classes(struct data_file *to)
 	return 0;
 }
 
-/* A stack and its file, to be put in order. */
+/* A stack and its file, for sorting. */
 struct stack_place {
 	struct elide_stack stack;
 	uint32_t part;
@@ -255,7 +255,7 @@ static int compare_stacks(const void *x, const void *y)
 	return memcmp(&a->stack, &b->stack, sizeof(a->stack));
 }
 
-/* Each stack is in the merged file once. */
+/* Puts each stack into the merged file once. */
 static int merge_stacks(struct data_file *to)
 {
 	struct merged *m = to->merged;
@@ -297,7 +297,7 @@ static int merge_stacks(struct data_file *to)
 	return 0;
 }
 
-/* What most records have of the row that they are about. */
+/* Moves the members that identify a record's row. */
 #define MOVE_ROW(p, r)                                                                             \
 	do {                                                                                       \
 		(r)->class_index = class_of(p, (r)->class_index);                                  \
@@ -365,13 +365,13 @@ static void move_thread(const struct part *p, struct elide_thread_record *t)
 	t->block += t->block ? p->first_block : 0;
 }
 
-static void move_moment(const struct part *p, struct elide_moment *m)
+static void move_span(const struct part *p, struct elide_span *m)
 {
 	MOVE_ROW(p, m);
 	m->block += m->block ? p->first_block : 0;
 }
 
-static void move_abort(const struct part *p, struct elide_moment *m)
+static void move_abort(const struct part *p, struct elide_span *m)
 {
 	MOVE_ROW(p, m);
 }
@@ -420,7 +420,7 @@ static int merge_records(struct data_file *to)
 	MERGE(to, blames, nr_blames, move_blame);
 	MERGE(to, events, nr_events, move_event);
 	MERGE(to, threads, nr_threads, move_thread);
-	MERGE(to, moments, nr_moments, move_moment);
+	MERGE(to, spans, nr_spans, move_span);
 	MERGE(to, aborts, nr_aborts, move_abort);
 	MERGE(to, counters, nr_counters, move_counter);
 	MERGE(to, sources, nr_sources, move_source);
@@ -429,7 +429,7 @@ static int merge_records(struct data_file *to)
 	return 0;
 }
 
-/* Cycles that a process ran. */
+/* Run time of a process, cycles. */
 static uint64_t length_of(const struct elide_header *h)
 {
 	return h->end_cycles > h->start_cycles ? h->end_cycles - h->start_cycles : 0;
@@ -478,7 +478,7 @@ static void merge_header(struct data_file *to, const struct data_file *f)
 	to->negates |= f->negates;
 }
 
-/* A row on its way from a file to who reads the merged one. */
+/* What passes a row of a file, moved, to the reader of the merged one. */
 struct row_way {
 	const struct part *part;
 	load_row row;

@@ -3,7 +3,7 @@
  * merge.h - the data files of several processes as one.
  *
  * The processes of a run may have their objects at different addresses, and number their lock classes
- * differently. Must never merge what is not of one object, at one place in it.
+ * differently. Must merge only what has the same object and the same offset in it.
  */
 #ifndef ELIDE_MERGE_H
 #define ELIDE_MERGE_H
@@ -16,11 +16,10 @@
  * merge_files() - one file of several.
  * @to: filled; has the title and the settings of the first file, and runs from the first start to
  *      the last end
- * @files: of @nr, at least 1; they must stay as long as @to, which reads their rows again
+ * @files: @nr files, at least 1, which must outlive @to, as that reads their rows again
  *
- * Rows of one lock class, call site and kind are in @to as often as they are in the files, so that
- * a report sums them up: exactly, as those of threads. Locks of different processes are different
- * locks of one class.
+ * The rows of all files are in @to; a report sums up those of one lock class, call site and kind, as it
+ * does for threads. Locks of different processes are different locks of one class.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -29,28 +28,27 @@ int merge_files(struct data_file *to, const struct data_file *files, size_t nr);
 /**
  * merge_has_reloads() - was an object unloaded and loaded again at another address?
  *
- * Then merge_files() of this file alone has its locks and calls at one address.
+ * Then merge_files() of this file alone gives its locks and calls one address.
  */
 bool merge_has_reloads(const struct data_file *file);
 
-/* An address of a file that is another one in the merged file. */
+/* An address of a file, and its address in the merged file. */
 struct merge_alias {
 	uint64_t from;
 	uint64_t to;
 };
 
 /**
- * merge_as() - as merge_files(), with addresses of the last file that have another name.
- * @aliases: of @nr_aliases, sorted by @from: addresses of locks in the data of objects, and return
- *           addresses, of the last file; @to are addresses of the first file; they must stay as long
- *           as @to
+ * merge_as() - as merge_files(), with given addresses for locks and calls of the last file.
+ * @aliases: @nr_aliases, sorted by @from: addresses of locks in the data of objects, and return
+ *           addresses, of the last file; @to are addresses of the first file. They must outlive @to
  *
  * Return: as merge_files().
  */
 int merge_as(struct data_file *to, const struct data_file *files, size_t nr,
 	     const struct merge_alias *aliases, size_t nr_aliases);
 
-/** merge_numbers() - add to a header what counts for all processes together: numbers, and what any has. */
+/** merge_numbers() - add the numbers of a process to the header of all, and its flags. */
 void merge_numbers(struct elide_header *to, const struct elide_header *h);
 
 /** merge_free() - release what merge_files() took. */

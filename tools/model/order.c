@@ -2,8 +2,7 @@
 /*
  * order.c - cycles of locks, named.
  *
- * Must never say more than the data file: whether a cycle can deadlock is
- * for the reader to judge.
+ * Must never say more than the data file: the reader judges whether a cycle can deadlock.
  */
 #include <errno.h>
 #include <stdlib.h>

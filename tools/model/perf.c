@@ -3,7 +3,7 @@
  * perf.c - the text output of perf script.
  *
  * Format: perf-script(1), "--fields", and the output of perf 6.1, which is meant to be read by
- * people and has no grammar. Lines that are not understood are counted. Must never trust a length
+ * people and has no grammar. Unknown lines are counted. Must never trust a length
  * of the file.
  */
 #include "perf.h"
@@ -21,9 +21,9 @@
 
 /**
  * struct parser - where the reader is.
- * @open:    the last sample may get further frames
+ * @open:    further frames of the last sample may follow
  * @weight, @transaction, @has_*: of a dump (-D), for the sample that follows
- * @lone:    a number stood where an address or a weight may stand
+ * @lone:    there was one number, an address or a weight
  */
 struct parser {
 	struct perf_samples *to;
@@ -87,7 +87,7 @@ static int is_thread(const struct word *w)
 	return is_decimal(&pid) && (!slash || is_decimal(&tid));
 }
 
-/* The (object) at the end of @text is cut off and returned without its directory. */
+/* Cuts the (object) off the end of @text. Return: its name without directory. */
 static char *cut_object(char *text)
 {
 	size_t len = strlen(text);
@@ -114,7 +114,7 @@ static char *cut_object(char *text)
 	return NULL;
 }
 
-/* "name+0x1f (object)", of which each part may be missing. */
+/* "name+0x1f (object)", any part of which may be missing. */
 static void parse_symbol(char *text, struct perf_frame *f)
 {
 	char *plus;
@@ -163,7 +163,7 @@ static void free_frames(struct perf_sample *s)
 	free(s->frames);
 }
 
-/* The open sample has no more lines. Without an address it is left out. */
+/* Ends the open sample. Leaves it out if it has no address. */
 static void end_sample(struct parser *p)
 {
 	struct perf_sample *s = last(p);
@@ -202,7 +202,7 @@ static struct perf_sample *begin_sample(struct parser *p)
 	return s;
 }
 
-/* What follows the event: [weight] [address symbol (object)]. */
+/* Parses the text after the event: [weight] [address symbol (object)]. */
 static int parse_rest(struct parser *p, struct perf_sample *s, struct word *w, size_t nr)
 {
 	size_t ip = 0;
@@ -212,8 +212,8 @@ static int parse_rest(struct parser *p, struct perf_sample *s, struct word *w, s
 	if (ip == nr)
 		return 0;
 	/*
-	 * Both are printed 16 wide, a symbol follows its address by one space:
-	 * "add" is no second number.
+	 * Both are printed 16 columns wide, but a symbol follows its address after one space:
+	 * so "add" is not a second number.
 	 */
 	if (is_decimal(&w[ip]) && ip + 1 < nr && is_hex(&w[ip + 1]) &&
 	    (w[ip + 1].len == 16 || w[ip + 1].text > w[ip].text + w[ip].len + 1)) {
@@ -226,8 +226,8 @@ static int parse_rest(struct parser *p, struct perf_sample *s, struct word *w, s
 }
 
 /*
- * The thread before word @end, which is the time or, without one, the event. Of
- * the left nothing is known: the command may be any words.
+ * The thread before word @end, which is the time or, without one, the event. The words before
+ * it are the command, which may be any words.
  */
 static const struct word *find_thread(const struct word *w, size_t end, int has_time)
 {
@@ -293,7 +293,7 @@ static int parse_frame(struct parser *p, struct word *w)
 	return add_frame(s, &w[0], w[0].text + w[0].len);
 }
 
-/* A line of a dump (-D). Return: 0 if it is none. */
+/* A line of a dump (-D). Return: 0 if it is not one. */
 static int parse_dump(struct parser *p, const char *line)
 {
 	if (sscanf(line, "... weight: %llu", (unsigned long long *)&p->weight) == 1)

@@ -2,7 +2,7 @@
 /*
  * perf.h - the text output of perf script.
  *
- * Must never guess what perf does not print.
+ * Must never guess a value that perf does not print.
  */
 #ifndef ELIDE_PERF_H
 #define ELIDE_PERF_H
@@ -15,7 +15,7 @@
 #define PERF_FRAMES_MAX 128
 
 /**
- * struct perf_frame - an address as perf names it.
+ * struct perf_frame - an address with perf's names.
  * @symbol, @object: NULL if unknown; @object is without directory
  * @offset: from the symbol, if perf script printed it (-F symoff)
  */
@@ -47,7 +47,7 @@ struct perf_sample {
 
 /**
  * struct perf_samples - a file.
- * @nr_strange: lines that were not understood
+ * @nr_strange: unknown lines
  * @nr_no_place: samples without an address, left out
  */
 struct perf_samples {

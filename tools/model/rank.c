@@ -2,8 +2,8 @@
 /*
  * rank.c - the first rows in the order of --sort.
  *
- * Must never order by address where something else tells two rows apart, nor
- * name rows for an order that needs no names.
+ * Must never order by address if anything else distinguishes two rows, nor
+ * look up names for an order that does not need them.
  */
 #include <errno.h>
 #include <math.h>
@@ -54,7 +54,7 @@ struct ranking {
 #define KEY_TIME(rank, value)    KEY_COUNT(rank, value)
 #define KEY_MEAN(rank, value)    KEY_COUNT(rank, value)
 
-/* A value that is not known comes after all others. */
+/* An unknown value comes after all others. */
 static void set_key(const struct report *r, struct rank *rank, const char *key,
 		    const struct line *l)
 {
@@ -140,7 +140,7 @@ static int rank_one(struct report *r, const struct sum *sum, const char *key, st
 	return rc;
 }
 
-/* Up to this number the first rows are kept by insertion; for more, all rows are sorted. */
+/* Up to this number the first rows are found by insertion; for more, all rows are sorted. */
 #define INSERT_MAX 256
 
 static void insert(struct rank *first, size_t *nr, size_t max, const struct rank *rank,

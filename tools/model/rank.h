@@ -10,10 +10,10 @@
 #include "sums.h"
 
 /**
- * struct rank - the key that a row is sorted by: a text or a number; @cost, then @wait, the time waited,
- * then in a run that did not elide @hold, the time that the locks were held, and then @acquired
- * decide between equal keys.
- * @sum: the row, as an index of the table of sums
+ * struct rank - the sort key of a row: a text or a number. Between equal keys decide @cost, then the time
+ * waited, @wait, then, in a run that did not elide, the time that the locks were held, @hold, and then
+ * @acquired.
+ * @sum: the row, an index of the table of sums
  */
 struct rank {
 	const char *text;
@@ -31,7 +31,7 @@ struct rank {
  * @max: rows wanted, 0 for all
  * @nr: set to their number
  *
- * Return: an array to be freed, whose texts are gone; NULL without memory.
+ * Return: an array, to be freed, whose texts are no longer valid; NULL without memory.
  */
 struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, size_t max,
 		       size_t *nr);
@@ -39,7 +39,7 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 /** report_sort_keys() - the keys of --sort: cost, and the columns. */
 const char *report_sort_keys(size_t nth);
 
-/** report_by_words() - the arguments of --by; report_sum_words() - of those lock and site. */
+/** report_by_words() - the arguments of --by; report_sum_words() - only lock and site. */
 const char *report_by_words(size_t nth);
 const char *report_sum_words(size_t nth);
 

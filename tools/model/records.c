@@ -2,7 +2,7 @@
 /*
  * records.c - bounds and sums of the records of a data file.
  *
- * Must never trust a number of the file before it was compared with a bound.
+ * Must never trust a number of the file before comparing it with a bound.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -120,10 +120,10 @@ static int check_thread(struct elide_thread_record *t, char *what, size_t size)
 	      "thread of unknown state %u", t->state);
 }
 
-static int check_moment(const struct elide_moment *m, unsigned int last, char *what, size_t size)
+static int check_span(const struct elide_span *m, unsigned int last, char *what, size_t size)
 {
-	CHECK(m->type == ELIDE_MOMENT_NONE || (m->type <= last && is_kind(m->kind)),
-	      "moment of unknown type %u, kind %u", m->type, m->kind);
+	CHECK(m->type == ELIDE_SPAN_NONE || (m->type <= last && is_kind(m->kind)),
+	      "span of unknown type %u, kind %u", m->type, m->kind);
 }
 
 static int check_source(struct elide_source *s, char *what, size_t size)
@@ -148,8 +148,8 @@ size_t record_size(int type)
 		[ELIDE_CHUNK_TIMELINE] = sizeof(struct elide_event),
 		[ELIDE_CHUNK_COUNTERS] = sizeof(struct elide_counter),
 		[ELIDE_CHUNK_THREADS] = sizeof(struct elide_thread_record),
-		[ELIDE_CHUNK_MOMENTS] = sizeof(struct elide_moment),
-		[ELIDE_CHUNK_ABORTS] = sizeof(struct elide_moment),
+		[ELIDE_CHUNK_SPANS] = sizeof(struct elide_span),
+		[ELIDE_CHUNK_ABORTS] = sizeof(struct elide_span),
 		[ELIDE_CHUNK_SOURCES] = sizeof(struct elide_source),
 	};
 
@@ -171,7 +171,7 @@ const char *record_name(int type)
 		[ELIDE_CHUNK_TIMELINE] = "decisions",
 		[ELIDE_CHUNK_COUNTERS] = "counters",
 		[ELIDE_CHUNK_THREADS] = "threads",
-		[ELIDE_CHUNK_MOMENTS] = "moments",
+		[ELIDE_CHUNK_SPANS] = "spans",
 		[ELIDE_CHUNK_ABORTS] = "aborted attempts",
 		[ELIDE_CHUNK_SOURCES] = "sources",
 	};
@@ -204,10 +204,10 @@ int record_check(int type, void *record, char *what, size_t size)
 		return check_event(record, what, size);
 	case ELIDE_CHUNK_THREADS:
 		return check_thread(record, what, size);
-	case ELIDE_CHUNK_MOMENTS:
-		return check_moment(record, ELIDE_MOMENT_HOLD, what, size);
+	case ELIDE_CHUNK_SPANS:
+		return check_span(record, ELIDE_SPAN_HOLD, what, size);
 	case ELIDE_CHUNK_ABORTS:
-		return check_moment(record, ELIDE_MOMENT_ABORT, what, size);
+		return check_span(record, ELIDE_SPAN_ABORT, what, size);
 	case ELIDE_CHUNK_SOURCES:
 		return check_source(record, what, size);
 	default:
@@ -243,18 +243,18 @@ static int event_has_class(const struct data_file *f, const struct elide_event *
 		(f)->nr = kept;                                                                    \
 	} while (0)
 
-/* Those that are not in use are none. */
-static void keep_moments(const struct data_file *f, struct elide_moment *moments, size_t *nr)
+/* Leaves out unused ones. */
+static void keep_spans(const struct data_file *f, struct elide_span *spans, size_t *nr)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < *nr; i++)
-		if (moments[i].type && load_has_class(f, moments[i].class_index))
-			moments[kept++] = moments[i];
+		if (spans[i].type && load_has_class(f, spans[i].class_index))
+			spans[kept++] = spans[i];
 	*nr = kept;
 }
 
-/* The same of threads. */
+/* Leaves out records of threads that are not in use. */
 static void keep_threads(struct data_file *f)
 {
 	size_t kept = 0;
@@ -280,8 +280,8 @@ void records_link(struct data_file *f)
 	     load_has_class(f, r->class_index) &&
 		     (!r->held_kind || load_has_class(f, r->held_class)));
 	KEEP(f, events, nr_events, event_has_class(f, r));
-	keep_moments(f, f->moments, &f->nr_moments);
-	keep_moments(f, f->aborts, &f->nr_aborts);
+	keep_spans(f, f->spans, &f->nr_spans);
+	keep_spans(f, f->aborts, &f->nr_aborts);
 	keep_threads(f);
 	for (size_t i = 0; i < f->nr_samples; i++)
 		link_stack(f, &f->samples[i].stack);
@@ -414,7 +414,7 @@ static void add_misuse(void *to, const void *from)
 	a->count += b->count;
 }
 
-/* Sum up neighbours that are equal. Return: the number of records that are left. */
+/* Sum up equal neighbours. Return: the remaining number of records. */
 static size_t merge(void *array, size_t nr, size_t size, int (*compare)(const void *, const void *),
 		    void (*add)(void *, const void *))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * records.h - what a record of a data file may hold, and which records are equal.
+ * records.h - checks the records of a data file, and sums up equal ones.
  *
- * Must never be given a record that lies in the file itself: texts are ended in it.
+ * Must never be given a record that is mapped from the file: it terminates the texts.
  */
 #ifndef ELIDE_RECORDS_H
 #define ELIDE_RECORDS_H
@@ -10,17 +10,17 @@
 #include "load.h"
 
 /**
- * record_size() - bytes of a record, 0 of a type this elide does not know.
+ * record_size() - bytes of a record, 0 for an unknown type.
  * @type: enum elide_chunk_type
  */
 size_t record_size(int type);
 
-/** record_name() - what the records of a type are, in the plural. */
+/** record_name() - the name of the records of a type, in the plural. */
 const char *record_name(int type);
 
 /**
- * record_check() - are the numbers in a record those of enumerations, and its texts ended?
- * @what: @size bytes, set to what is wrong
+ * record_check() - are the enumerations in a record valid? Terminates its texts.
+ * @what: @size bytes, set to the fault
  *
  * Indices of other records are not checked here: records_link() checks them.
  *
@@ -30,14 +30,14 @@ int record_check(int type, void *record, char *what, size_t size);
 
 /**
  * records_link() - leave out records whose lock class is not in the file, and set numbers of stacks
- * that are not in the file to 0. Both happen where the file has an end missing, or is being
+ * that are not in the file to 0. Both happen if the end of the file is missing, or if it is being
  * written.
  */
 void records_link(struct data_file *f);
 
 /**
- * records_merge() - sum up the samples, details, blame and misuse that are equal, and leave out
- * those whose sums are 0.
+ * records_merge() - sum up equal samples, details, blame and misuse, and leave out those whose sums
+ * are 0.
  */
 void records_merge(struct data_file *f);
 

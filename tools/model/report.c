@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report.c - the rows of a report: summed, put in order, and those that are shown named.
+ * report.c - sums and sorts the rows of a report, and names those that are shown.
  *
- * A file may hold a million rows: they are read once to be summed and put in
- * order, and once more for the numbers of the rows that are shown. Must never
- * order by address where something else tells two rows apart.
+ * A file may have a million rows: they are read once for sums and order, and once more for the
+ * numbers of the rows that are shown. Must never order by address if anything else distinguishes two rows.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static void add_rest(struct line *l, const struct elide_row *row, bool negates)
 			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
 }
 
-/* What sum_one() and fill_line() fill while the rows are read. */
+/* Filled by sum_one() and fill_line() while the rows are read. */
 struct reading {
 	struct report *r;
 	struct sums *sums;
@@ -52,7 +51,7 @@ static int sum_one(void *arg, const struct elide_row *row)
 	if (!s)
 		return -ENOMEM;
 	sum_row(s, row);
-	/* The totals are those of locks: a pool without work waits for longer than the run. */
+	/* The totals are those of locks: an idle pool waits for longer than the run. */
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	sum_row(&reading->total, row);
@@ -203,7 +202,7 @@ static int fill_line(void *arg, const struct elide_row *row)
 
 	if (!l)
 		return 0;
-	/* The sums are of the first reading, and a process that runs has gone on counting since. */
+	/* The sums are of the first reading, and a running process has counted since. */
 	if (!l->filled) {
 		l->sum.wait = l->sum.hold = (struct elide_times){0};
 		memset(l->wait_bins, 0, sizeof(l->wait_bins));
@@ -270,7 +269,7 @@ static void use_class(struct report *r, const struct sum *s)
 {
 	struct class_use *use = &r->uses[s->class_index];
 
-	/* Of waits for condition variables, only what they mean for the mutex. */
+	/* Waits for condition variables count only for the mutex. */
 	if (s->kind == ELIDE_KIND_REACQUIRE) {
 		use->contended += s->contended;
 		return;

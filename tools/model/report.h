@@ -2,8 +2,8 @@
 /*
  * report.h - a data file turned into the rows of a report.
  *
- * The way of the data: load.c -> report.c (sum, sort, name) -> evidence.c (what
- * was sampled of each row) -> attribute.c, advice.c (verdict, findings) ->
+ * The path of the data: load.c -> report.c (sum, sort, name) -> evidence.c (the
+ * samples of each row) -> attribute.c, advice.c (verdict, findings) ->
  * an output of output.h. Must never depend on addresses, which change from run to run.
  */
 #ifndef ELIDE_REPORT_H
@@ -15,7 +15,7 @@
 /* Version of the JSON and CSV output; counts up on any incompatible change. */
 #define REPORT_SCHEMA 2
 
-/* The table's columns that causes are summed into; aborts.def says which. */
+/* The table's columns into which causes are summed; aborts.def says which. */
 enum cause_column {
 	COLUMN_CONFL,
 	COLUMN_CAPAC,
@@ -31,7 +31,7 @@ enum verdict {
 #undef ELIDE_VERDICT
 };
 
-/* What rows are summed over: report --by. From BY_STACK on no rows are shown, but views of output.h. */
+/* How rows are summed: report --by. From BY_STACK on a view of output.h is shown instead of rows. */
 enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREAD, BY_TIME };
 
 /**
@@ -39,28 +39,28 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREA
  * @kind:       enum elide_kind
  * @nr_classes, @nr_sites: lock classes and call sites in the row; 1 each unless --by sums
  * @nr_rows:    rows of the file in it: one for each thread, class and site
- * @filled:     rows.c has read what sums.c does not keep
+ * @filled:     has the numbers that sums.c does not keep
  * @class_type: enum elide_class_type
- * @sum:        counters; its class and site are those of the first, its state and its bins are
+ * @sum:        counters; its class and site are those of the first row, its state and bins are
  *              meaningless
- * @wait_bins, @hold_bins: the histograms: those of many rows may have more than 2^32 in a bin
+ * @wait_bins, @hold_bins: the histograms, as a bin of many rows may exceed 2^32
  * @held:       cycles that the locks were held, see struct sum
- * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
+ * @acquired, @elided, @attempts, @aborts: sums of counters, see struct elide_row
  * @given_up:   acquisitions not attempted because the policy has given up the call site
  * @quiet:      acquisitions of uncontended locks, see class_is_quiet()
  * @cost:       cycles, see line_cost()
- * @lock, @site: names, as a report shows them
+ * @lock, @site: names in a report
  * @short_lock, @short_site: @lock and @site, short enough for a table
  * @blocker:    names the call that held the lock for most of the time waited, or that ended most of
- *              it; NULL if not known
+ *              it; NULL if unknown
  * @blocked:    its share of the time waited
- * @peers:      share of the time waited that was ended by threads which wait there themselves, of
- *              kinds that are no locks; -1 if not known
+ * @peers:      for kinds that are not locks, share of the time waited that was ended by threads that wait
+ *              there themselves; -1 if unknown
  * @blocks:     another row waited for it longer than for any other call
  * @short_blocker: that call, short enough for a table
- * @class:      identifies the class among all of the program, without addresses
+ * @class:      identifies the class in the program, without addresses
  * @lock_place, @site_place: the places that @lock and @site name
- * @samples, @details, @blames: what was sampled of the row, in descending order of count
+ * @samples, @details, @blames: records of the row, in descending order of count
  */
 struct line {
 	unsigned int kind;
@@ -125,7 +125,7 @@ struct order_line {
 	struct order_edge edges[ELIDE_ORDER_EDGES];
 };
 
-/* Rows that are examined for findings: those that cost most, whatever the order of the report. */
+/* Rows to examine for findings: those that cost most, whatever the order of the report. */
 #define WORST_MAX 16
 
 struct sums;
@@ -145,13 +145,13 @@ struct class_use {
 };
 
 /**
- * struct report - everything the outputs print of one file.
+ * struct report - everything that the outputs print about one file.
  * @sums:       rows of the file, summed
  * @uses:       of each class
  * @lines:      the first @nr_lines are the rows asked for, of @nr_all; up to @nr_built follow those
  *              of @worst that are not among them
  * @worst:      the rows that cost most, in descending order of cost
- * @evidence:   what the samples, details and blames of lines point into
+ * @evidence:   arrays into which the samples, details and blames of lines point
  * @elides:     the process elided: elision columns mean something
  * @ns, @cycles: @ns nanoseconds passed in @cycles cycles; @cycles is 0 if that is unknown
  */
@@ -193,7 +193,7 @@ int report_build_top(struct report *r, const struct data_file *file, enum report
 		     const char *sort, size_t top);
 
 /**
- * report_line() - the line that the rows of a class, site and kind are in; NULL if it is not built.
+ * report_line() - the line with the rows of a class, site and kind; NULL if it is not built.
  */
 struct line *report_line(const struct report *r, uint32_t class_index, uint64_t site,
 			 unsigned int kind);
@@ -212,8 +212,7 @@ void report_free(struct report *r);
 /**
  * to_ns() - convert cycles to nanoseconds.
  *
- * Return: 0, or -ENODATA if the file does not say how long a cycle is: the process runs, or was
- * killed.
+ * Return: 0, or -ENODATA if the length of a cycle is unknown: the process runs, or was killed.
  */
 int to_ns(const struct report *r, uint64_t cycles, uint64_t *ns);
 

@@ -2,7 +2,7 @@
 /*
  * rule.c - the rule of ELIDE_LOCKS that switches elision off for a row, and for no other.
  *
- * Must never suggest a rule that hits a row of which it is not known that elision is of no use.
+ * Must never suggest a rule that matches a row for which elision is not known to be useless.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "rule.h"
 #include "sums.h"
 
-/* What would end a rule, a line or the shell's quotes becomes '?', which matches any. */
+/* Replaces characters that would end a rule, a line or the shell's quotes by '?', which matches any. */
 static void make_pattern(char *to, size_t size, const char *object, const char *symbol)
 {
 	snprintf(to, size, "%s%s%s", object ? object : "", object ? "!" : "", symbol);
@@ -23,7 +23,7 @@ static void make_pattern(char *to, size_t size, const char *object, const char *
 			*c = '?';
 }
 
-/* Does a pattern that make_pattern() made fit a name, as the library fits them? */
+/* Does a pattern of make_pattern() match a name, as in the library? */
 static int fits(const char *pattern, const char *name)
 {
 	while (*pattern && *name && (*pattern == '?' || *pattern == *name)) {
@@ -33,10 +33,10 @@ static int fits(const char *pattern, const char *name)
 	return !*pattern && !*name;
 }
 
-/* Symbols of one name, at most: a rule that fits more is not suggested. */
+/* Symbols of one name, at most: a rule that matches more is not suggested. */
 #define SAME_NAME_MAX 64
 
-/* What a rule matches: classes by what they are named after, and the code of functions. */
+/* What a rule matches: classes, by the place in their name, and the code of functions. */
 struct rule_hits {
 	unsigned char *class;
 	struct symbol_range code[SAME_NAME_MAX];
@@ -51,7 +51,7 @@ static bool is_in(const struct rule_hits *rule, uint64_t address)
 	return false;
 }
 
-/* The classes and the code that a rule matches. False: too many of one name, or no memory. */
+/* Finds the classes and the code that a rule matches. False: too many of one name, or no memory. */
 static bool rule_hits(const struct report *r, struct rule_hits *rule, const char *object,
 		      const char *symbol)
 {
@@ -90,8 +90,8 @@ static bool may_be_off(const struct report *r, const struct sum *s)
 }
 
 /*
- * Would a rule hit a row that had better be elided, or of which that is not known? A function may
- * hold many call sites, those of functions that are inlined into it among them.
+ * Would a rule match a row that should be elided, or for which that is unknown? A function may
+ * have many call sites, including those of functions that are inlined into it.
  * @object: NULL in a rule for a lock
  */
 static bool hits_others(const struct report *r, const struct line *l, const char *object,
@@ -115,7 +115,7 @@ void rule_pattern(const struct report *r, const struct line *l, char *to, size_t
 {
 	const struct place *lock = &l->lock_place, *site = &l->site_place;
 
-	/* The library matches names as symbol tables have them. */
+	/* The library matches names of symbol tables. */
 	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC && lock->elf_symbol) {
 		make_pattern(to, size, NULL, lock->elf_symbol);
 		if (!hits_others(r, l, NULL, to))

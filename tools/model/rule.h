@@ -2,7 +2,7 @@
 /*
  * rule.h - the rule of ELIDE_LOCKS that switches elision off for a row, and for no other.
  *
- * Must never suggest a rule that hits a row of which it is not known that elision is of no use.
+ * Must never suggest a rule that matches a row for which elision is not known to be useless.
  */
 #ifndef ELIDE_RULE_H
 #define ELIDE_RULE_H
@@ -12,8 +12,7 @@
 /**
  * rule_pattern() - the pattern of an ELIDE_LOCKS rule that matches a row.
  *
- * @to is empty if there is no such pattern, or if it
- * would match a row that is not to be switched off.
+ * @to is empty if there is no such pattern, or if it would match a row that must not be switched off.
  */
 void rule_pattern(const struct report *r, const struct line *l, char *to, size_t size);
 

@@ -31,7 +31,7 @@ static int by_name(const void *x, const void *y)
 	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
-/* Leave out the second of two that are equal: a live process's file, and an older one of that name. */
+/* Leave out the second of two equal names: those of a live process's file and of an older one. */
 static void drop_doubles(struct paths *p)
 {
 	size_t kept = 0;
@@ -45,7 +45,7 @@ static void drop_doubles(struct paths *p)
 	p->nr = kept;
 }
 
-/* Read the names in a folder, if they are not those that were read last. Return: 0 or -ENOMEM. */
+/* Read the names in a folder, unless it was the last one read. Return: 0 or -ENOMEM. */
 static int list(struct run_folder *folder, const char *dir)
 {
 	struct dirent *entry;

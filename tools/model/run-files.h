@@ -2,7 +2,7 @@
 /*
  * run-files.h - the data files that the processes of one run wrote.
  *
- * A file is named as it is after the end of its process, even if that runs: load() finds it by that
+ * A file goes by its final name, even while its process runs: load() finds it by that
  * name. Must never write to a file.
  */
 #ifndef ELIDE_RUN_FILES_H
@@ -15,18 +15,18 @@
 
 /**
  * run_files() - append the data files of a run, by length of their name and then by name.
- * @stem: path that the names begin with; what follows the stem is up to @accept
+ * @stem: beginning of the paths
  * @run: the files' header.run
- * @accept: gets what follows the stem; NULL accepts anything
+ * @accept: accepts the rest of a name after the stem; NULL accepts anything
  *
  * Return: 0 or -ENOMEM; a directory that cannot be read has no files.
  */
 int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest));
 
 /**
- * struct run_folder - the names in a folder as they were read last; all zero: none.
+ * struct run_folder - the names in the folder that was read last; all zero: none.
  * @dir: the path up to the names
- * @found: is called with @arg, the path and the header of each file that is appended; or NULL
+ * @found: called with @arg, the path and the header of each file that is appended; or NULL
  */
 struct run_folder {
 	char *dir;
@@ -46,7 +46,7 @@ int run_files_other_in(struct run_folder *folder, struct paths *p, const char *s
 /** run_folder_free() - release the names. */
 void run_folder_free(struct run_folder *folder);
 
-/** run_files_is_child() - does a name go on as that of a child's file: ".PID", or ".PID.N"? */
+/** run_files_is_child() - is the rest of a name that of a child's file, ".PID" or ".PID.N"? */
 int run_files_is_child(const char *rest);
 
 /**

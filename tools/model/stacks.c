@@ -6,9 +6,9 @@
 
 #include "stacks.h"
 
-/* @place of a thread while cycles are searched, if it is not its place on the path. */
+/* Values of @place for a thread that is not on the path. */
 #define UNSEEN (~0u)
-#define DONE   (~0u - 1) /* it is on no cycle that is not known yet */
+#define DONE   (~0u - 1) /* all its cycles are known */
 
 /**
  * struct search - the search for cycles, depth first.
@@ -22,7 +22,7 @@ struct search {
 	uint32_t *place;
 };
 
-/* The threads of the path from place @first on are a cycle. */
+/* Adds the cycle of the threads of the path from place @first on. */
 static int add_cycle(struct search *search, uint32_t first)
 {
 	struct stacks *s = search->s;
@@ -42,7 +42,7 @@ static int add_cycle(struct search *search, uint32_t first)
 	return 0;
 }
 
-/* As deep as the longest path of threads that wait for each other. */
+/* Recurses as deeply as the longest path of threads that wait for each other. */
 static int follow(struct search *search, uint32_t at)
 {
 	const struct stacks_thread *t = &search->s->threads[at];

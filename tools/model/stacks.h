@@ -2,7 +2,7 @@
 /*
  * stacks.h - what the threads of a process wait for and hold at one moment, and cycles of them.
  *
- * Must never read anything of a process: see live/capture.h.
+ * Must never read from a process: see live/capture.h.
  */
 #ifndef ELIDE_STACKS_H
 #define ELIDE_STACKS_H
@@ -17,7 +17,7 @@
 /* Frames of a stack, at most: outer ones are cut off. Stacks of recursive programs are longer. */
 #define STACKS_FRAMES 128
 
-/* Bytes of a thread's name, as the kernel has it. */
+/* Bytes of a thread's name in the kernel. */
 #define STACKS_NAME 16
 
 /* Index of no thread, and of no class. */
@@ -30,14 +30,14 @@ enum stacks_wait {
 #define STACKS_WAIT(id, even, odd, words) STACKS_WAIT_##id,
 #include "waits.def"
 #undef STACKS_WAIT
-	STACKS_WAIT_FUTEX, /* a futex of the program's own, or of a function that is not known */
+	STACKS_WAIT_FUTEX, /* a futex of the program's own, or of an unknown function */
 	STACKS_NR_WAITS
 };
 
 /**
  * struct stacks_held - a lock that a thread holds.
  * @lock:  address in the process
- * @class_index: its class in the data file; STACKS_NONE if that is not known
+ * @class_index: its class in the data file; STACKS_NONE if unknown
  * @kind:  enum elide_kind
  * @site:  return address of the call that acquired it, 0 if not known
  */
@@ -51,20 +51,20 @@ struct stacks_held {
 /**
  * struct stacks_thread - a thread at that moment.
  * @tid:       its id for this process
- * @inner_tid: its id in its own pid namespace, which locks hold
- * @name:      as the kernel has it
+ * @inner_tid: its id in its own pid namespace, which locks contain
+ * @name:      that of the kernel
  * @stopped:   it could be stopped, so that its stack is known
  * @frames:    the address of its instruction, then return addresses; @nr_frames
- * @syscall:   number of the system call that it is in; -1: in none
+ * @syscall:   number of its system call; -1: none
  * @wait:      enum stacks_wait
  * @object:    address of what it waits for
  * @kind:      enum elide_kind of a lock that it waits for
- * @class_index: class of that, STACKS_NONE if not known
- * @site:      return address of the call that waits, 0 if not known
+ * @class_index: class of that lock, STACKS_NONE if unknown
+ * @site:      return address of the call that waits, 0 if unknown
  * @timed:     it waits for a limited time only
  * @holders:   @nr_holders threads by index that hold what it waits for, or whose end it waits for
- * @gone:      thread id, in its pid namespace, of a holder that is no thread of the process; 0: none
- * @held:      @nr_held locks that it holds, as far as that is known
+ * @gone:      thread id, in its pid namespace, of a holder that is not a thread of the process; 0: none
+ * @held:      @nr_held locks that it is known to hold
  */
 struct stacks_thread {
 	int tid;
@@ -98,9 +98,9 @@ struct stacks_cycle {
 /**
  * struct stacks - all threads of a process at one moment.
  * @pid:     the process
- * @title:   what it was called as
+ * @title:   name by which it was started
  * @elide:   it runs with the library, and locks are known from its tables
- * @stop_ns: how long its threads were stopped, the longest
+ * @stop_ns: how long a thread was stopped, at most
  * @threads: @nr of them
  * @modules: its objects
  * @symbols: resolver of its addresses
@@ -126,17 +126,17 @@ struct stacks {
 /**
  * stacks_find_cycles() - fill @cycles: threads that wait for each other, and so for ever.
  *
- * A thread that waits for a limited time breaks a cycle. One that waits for several holders, which is
- * a writer behind readers, needs them all, so a cycle through one of them is enough.
+ * A thread that waits for a limited time breaks a cycle. A writer that waits for several readers needs
+ * them all, so a cycle through one of them suffices.
  *
  * Return: 0 or -ENOMEM.
  */
 int stacks_find_cycles(struct stacks *s);
 
-/** stacks_add_holder() - thread @t waits for @holder. Return: 0 or -ENOMEM. */
+/** stacks_add_holder() - note that thread @t waits for @holder. Return: 0 or -ENOMEM. */
 int stacks_add_holder(struct stacks_thread *t, uint32_t holder);
 
-/** stacks_add_held() - thread @t holds a lock; once, if it is added twice. Return: 0 or -ENOMEM. */
+/** stacks_add_held() - note, once, that thread @t holds a lock. Return: 0 or -ENOMEM. */
 int stacks_add_held(struct stacks_thread *t, const struct stacks_held *held);
 
 /** stacks_free() - release what capture() took. */

@@ -84,7 +84,7 @@ const char *stats_effect_name(enum effect e)
 	return names[e];
 }
 
-/* Would @n values decide, with this mean and deviation? If they would, more would, too. */
+/* Would @n values with this mean and deviation decide? If so, more values would, too. */
 static int decides(const struct interval *i, double margin, double confidence, size_t n)
 {
 	struct interval with = stats_with(i->mean, i->sd, n, confidence);

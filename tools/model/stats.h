@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /**
- * struct interval - a mean and how sure it is.
+ * struct interval - a mean and its confidence interval.
  * @sd:        standard deviation of one value
- * @low, @high: confidence interval of the mean; infinite of fewer than two values
+ * @low, @high: confidence interval of the mean; infinite for fewer than two values
  */
 struct interval {
 	size_t n;
@@ -41,13 +41,13 @@ struct interval stats_with(double mean, double sd, size_t n, double confidence);
 enum effect { EFFECT_PAYS, EFFECT_NEUTRAL, EFFECT_HURTS, EFFECT_UNDECIDED, NR_EFFECTS };
 
 /**
- * stats_effect() - what an interval of log ratios of times says.
- * @margin: ratios up to 1 + @margin either way are no difference worth the name
+ * stats_effect() - the verdict on an interval of log ratios of times.
+ * @margin: ratios up to 1 + @margin either way count as no difference
  *
  *   neutral    the interval lies within the margin
  *   pays       it lies below 0
  *   hurts      it lies above 0
- *   undecided  all else
+ *   undecided  otherwise
  */
 enum effect stats_effect(const struct interval *i, double margin);
 
@@ -58,7 +58,7 @@ const char *stats_effect_name(enum effect e);
 #define STATS_RUNS_MAX 100000
 
 /**
- * stats_more() - how many more values would decide, if they are like those there are.
+ * stats_more() - how many more values like the present ones would decide.
  *
  * Return: 0 if it is decided; more than STATS_RUNS_MAX if STATS_RUNS_MAX runs would not decide it.
  */

@@ -2,7 +2,7 @@
 /*
  * sums.c - rows of a file summed in a table.
  *
- * Must never keep a whole row: there are files of a million.
+ * Must never keep a whole row, as a file may have a million.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sums.h - the rows of a file summed over threads, as small as a million of them must be.
+ * sums.h - the rows of a file summed over threads, small enough for a million.
  *
- * Must never be given a name: only what is shown gets one.
+ * Must never contain a name: only shown rows get one.
  */
 #ifndef ELIDE_SUMS_H
 #define ELIDE_SUMS_H
@@ -10,22 +10,22 @@
 #include "report.h"
 
 /**
- * struct sum - the sum of all rows of one class, site and kind: what the report is sorted by.
- * @class_index, @site: those of the first row, if the sum is of several classes or sites
+ * struct sum - the sum of all rows of one class, site and kind, by which the report is sorted.
+ * @class_index, @site: those of the first row if there are several
  * @nr_rows:  rows of the file in the sum: one for each thread
  * @nr_classes, @nr_sites: lock classes and call sites in the sum
- * @group:    index of the sum of the report's row that this sum belongs to
+ * @group:    index of the first sum of the report's row to which this sum belongs
  * @line:     the line of the report that shows the sum, counted from 1; 0 if none does
  * @given_up: acquisitions not attempted at call sites that the policy has given up, see
  *            find_unelidable()
  * @quiet:    acquisitions of uncontended locks, see class_is_quiet()
- * @blocker:  the record of the data file that names who held the lock for most of the time waited,
- *            counted from 1; 0 if that is not known
- * @blocked:  the share of the time waited that @blocker stands for
- * @peers:    struct line has it
+ * @blocker:  number of the blame that names the call which held the lock for most of the time waited,
+ *            from 1; 0 if unknown
+ * @blocked:  the share of @blocker in the time waited
+ * @peers:    see struct line
  * @blocks:   1 if it is the blocker of another sum, or of itself
- * @held:     cycles that the locks were held: of each row of the file the mean of its samples times
- *            its locked acquisitions; of few samples the longest counts once
+ * @held:     cycles that the locks were held: for each row of the file the mean of its samples times
+ *            its locked acquisitions; with few samples the longest counts once
  * @votes:    acquisitions by enum elide_row_state, see sum_state()
  */
 struct sum {
@@ -95,10 +95,10 @@ void sum_row(struct sum *to, const struct elide_row *row);
 /** sum_add() - add a sum to another. */
 void sum_add(struct sum *to, const struct sum *from);
 
-/** sum_state() - the state of most acquisitions; of two with as many, the one that elides more. */
+/** sum_state() - the state of most acquisitions; of equally frequent ones, the one that elides more. */
 enum elide_row_state sum_state(const struct sum *s);
 
-/** sum_line() - fill those numbers of a line that the sum has. */
+/** sum_line() - copy the numbers of a sum to a line. */
 void sum_line(const struct report *r, const struct sum *sum, struct line *l);
 
 /** sums_free() - release the table. */

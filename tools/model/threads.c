@@ -2,9 +2,9 @@
 /*
  * threads.c - what each thread of a process acquired, waited and held.
  *
- * A thread that has a block has counted what the rows of the block have, less what its record has:
+ * A thread with a block has counted what the rows of the block have, less the counts in its record:
  * struct elide_thread_record.
- * Must never give a thread what the file gives to no one.
+ * Must never give a thread counts that the file gives to no thread.
  */
 #include "threads.h"
 
@@ -27,7 +27,7 @@ struct counts {
 	double held;
 };
 
-/* Counters of the rows of each block; of block 0, those of rows that have none. */
+/* Counters of the rows of each block; block 0 has those of rows without a block. */
 struct blocks {
 	struct counts *counts;
 	size_t nr;
@@ -72,7 +72,7 @@ static struct thread_line *line_of(struct threads *to, const char *name, bool en
 	return l;
 }
 
-/* @sign: -1 to subtract. What would come out below 0 is 0: times of holds are estimates. */
+/* @sign: -1 to subtract. Results below 0 become 0, as times of holds are estimates. */
 static void add_counts(struct thread_line *l, const struct counts *c, int sign)
 {
 	l->acquired += sign * c->acquired;
@@ -115,8 +115,8 @@ static const struct elide_thread_record *find_block(const struct data_file *f, u
 }
 
 /*
- * A thread that had begun when the process was reset has counted what its rows have, from which
- * load_base() has subtracted what they had then.
+ * A thread that began before the reset has counted what its rows have, from which load_base() has
+ * subtracted the counts at the reset.
  */
 static void add_thread(struct threads *to, const struct data_file *f, const struct blocks *b,
 		       const struct elide_thread_record *t)
@@ -138,7 +138,7 @@ static void add_thread(struct threads *to, const struct data_file *f, const stru
 	add_counts(l, &c, 1);
 }
 
-/* What was counted before the reset by threads that have ended, those since then included. */
+/* Subtracts counts from before the reset of threads that have ended, before or after it. */
 static int subtract_past(struct threads *to, const struct data_file *f)
 {
 	struct blocks b = {0};
@@ -182,7 +182,7 @@ int threads_build(const struct report *r, struct threads *to)
 	int rc;
 
 	*to = (struct threads){.known = f->nr_threads != 0};
-	/* One line more for each record of the base, and one for rows that have no block. */
+	/* One line more for each record of the base, and one for rows without a block. */
 	to->lines = calloc(f->nr_threads + (f->base ? f->base->nr_threads : 0) + 1,
 			   sizeof(*to->lines));
 	rc = to->lines ? sum_blocks(f, &b) : -ENOMEM;
@@ -190,7 +190,7 @@ int threads_build(const struct report *r, struct threads *to)
 		add_thread(to, f, &b, &f->threads[i]);
 	if (!rc && f->base)
 		rc = subtract_past(to, f);
-	/* Of joined files the records have all, and the rows no blocks. */
+	/* In joined files the records have all counts, and the rows no blocks. */
 	if (!rc && to->known && !f->nr_sources && b.counts[0].acquired)
 		add_counts(line_of(to, "(not recorded)", true), &b.counts[0], 1);
 	for (size_t i = 0; i < to->nr; i++) {

@@ -2,7 +2,7 @@
 /*
  * threads.h - what each thread of a process acquired, waited and held.
  *
- * Must never give a thread what the file gives to no one: see struct threads.
+ * Must never give a thread counts that the file gives to no thread.
  */
 #ifndef ELIDE_THREADS_H
 #define ELIDE_THREADS_H
@@ -47,7 +47,7 @@ int threads_build(const struct report *r, struct threads *to);
 /** threads_free() - release what threads_build() took. */
 void threads_free(struct threads *t);
 
-/** thread_share() - cycles in per cent of the run; NAN if its length is not known. */
+/** thread_share() - cycles in per cent of the run; NAN if its length is unknown. */
 double thread_share(const struct report *r, double cycles);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unique-names.c - short names that tell the rows of a report apart.
+ * unique-names.c - short names that are different in all rows of a report.
  *
- * Must never change a name that tells its row apart already.
+ * Must never change a name that is unique.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "../base/text.h"
 #include "unique-names.h"
 
-/* A short name, and what it is short for: @id is the same for what is the same. */
+/* A short name, and its lock or call: equal ones have the same @id. */
 struct name {
 	char *text; /* SHORT_NAME bytes */
 	const char *whole;
@@ -24,7 +24,7 @@ struct name {
 	const struct place *place;
 };
 
-/* Ways to make a name longer, the most readable first: by the line, or the offset in the function. */
+/* Ways to lengthen a name, the most readable first. BY_FILE: by line, or offset in the function. */
 enum way { BY_FILE, BY_WHOLE, BY_ADDRESS, NR_WAYS };
 
 static int compare_names(const void *x, const void *y)
@@ -66,7 +66,7 @@ static void lengthen(const struct name *n, enum way way, char *to)
 	}
 }
 
-/* Do names that are made longer in one way all differ? Names of the same thing are neighbours. */
+/* Are names that were lengthened in one way all different? Names of the same thing are neighbours. */
 static bool differ(const struct name *names, size_t nr, enum way way)
 {
 	char text[SHORT_NAME], before[SHORT_NAME];

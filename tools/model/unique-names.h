@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unique-names.h - short names that tell the rows of a report apart.
+ * unique-names.h - short names that are different in all rows of a report.
  *
- * Must never change a name that tells its row apart already.
+ * Must never change a name that is unique.
  */
 #ifndef ELIDE_UNIQUE_NAMES_H
 #define ELIDE_UNIQUE_NAMES_H
@@ -10,9 +10,8 @@
 #include "report.h"
 
 /**
- * names_make_unique() - lengthen the short names of lines that are the same for different locks or calls:
- * by file and line or by the offset in the function, else by all of a C++ name, else by the address in the
- * object.
+ * names_make_unique() - lengthen short names that different locks or calls have in common: by file and
+ * line or the offset in the function, else to the whole C++ name, else by the address in the object.
  *
  * Return: 0 or -ENOMEM.
  */

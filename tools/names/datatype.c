@@ -13,7 +13,7 @@
 /* The deepest nesting of types, and of scopes, that is followed. */
 #define DEPTH_MAX 32
 
-/* What a type is when its names and qualifiers are taken off. */
+/* Removes typedefs and qualifiers from a type. */
 static int peel(Dwarf_Die *type)
 {
 	for (int i = 0; i < DEPTH_MAX; i++) {
@@ -45,7 +45,7 @@ static int type_of(Dwarf_Die *die, Dwarf_Die *type)
 	return peel(type);
 }
 
-/* The member of a structure that holds the byte at *@offset, which becomes its offset in that. */
+/* The member of a structure that holds the byte at *@offset, which becomes the offset in that member. */
 static int enter_member(Dwarf_Die *type, uint64_t *offset)
 {
 	Dwarf_Die member, of;
@@ -128,7 +128,7 @@ static int is_at(Dwarf_Attribute *location, uint64_t address)
 	       !dwarf_formaddr(&indexed, &found) && found == address;
 }
 
-/* Is it the variable? By its address; a declaration, which has none, by its name. */
+/* Is it the variable? Compares the address; for a declaration, which has none, the name. */
 static int is_variable(Dwarf_Die *die, uint64_t address, const char *name)
 {
 	Dwarf_Attribute attr;
@@ -142,7 +142,7 @@ static int is_variable(Dwarf_Die *die, uint64_t address, const char *name)
 	return !strcmp(dwarf_diename(die) ?: "", name);
 }
 
-/* Find a variable in a scope and those inside it. Return: 1 if *@found is set to it. */
+/* Find a variable in a scope and in nested ones. Return: 1 if *@found is set to it. */
 static int find_variable(Dwarf_Die *scope, uint64_t address, const char *name, int depth,
 			 Dwarf_Die *found)
 {

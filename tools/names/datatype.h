@@ -11,13 +11,13 @@
 /**
  * datatype_is_pointer() - does a pointer lie in a variable at an offset?
  * @unit: compilation unit of code that uses the variable
- * @address: of the variable, as the unit has it
+ * @address: of the variable, in the unit
  * @name: of the variable in the symbol table
- * @offset: from its begin
+ * @offset: from its start
  *
- * A pointer among the members of structures and unions, and the elements of arrays.
+ * Members of structures and unions and elements of arrays are searched.
  *
- * Return: 1, or 0 if it is something else or not known.
+ * Return: 1, or 0 if it is something else or unknown.
  */
 int datatype_is_pointer(Dwarf_Die *unit, uint64_t address, const char *name, uint64_t offset);
 

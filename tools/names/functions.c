@@ -2,9 +2,8 @@
 /*
  * functions.c - a walk of a compilation unit down to an address.
  *
- * elfutils' own walk leaves out what lies in a function without the address: the
- * call of a lambda, the methods of a local class. Must never recurse as deeply as
- * a file asks for.
+ * elfutils' own walk does not enter functions without the address, so it misses the call of a
+ * lambda and the methods of a local class. Must never recurse beyond DEPTH_MAX.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -29,7 +28,7 @@ Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
 
 	if (unit)
 		return unit;
-	/* clang writes no .debug_aranges, which that search needs: every unit is searched. */
+	/* That search needs .debug_aranges, which clang does not write: search every unit. */
 	while ((unit = dwfl_module_nextcu(m, unit, bias)))
 		if (dwarf_haspc(unit, address - *bias) == 1)
 			return unit;
@@ -55,7 +54,7 @@ static int may_hold(const struct walk *w, int tag)
 	}
 }
 
-/* Is the address in something below @die? Then the functions there are taken. */
+/* Is the address in something below @die? Then adds the functions there. */
 static int descend(struct walk *w, Dwarf_Die *die, int depth)
 {
 	Dwarf_Die child;
@@ -72,7 +71,7 @@ static int descend(struct walk *w, Dwarf_Die *die, int depth)
 			continue;
 		if (!descend(w, &child, depth + 1) && !here)
 			continue;
-		/* A function is the end: what it is nested in is not around its code. */
+		/* Stop at a function: the one that it is nested in is not around its code. */
 		if (here && tag != DW_TAG_lexical_block && w->nr < w->max &&
 		    (!w->nr || dwarf_tag(&w->to[w->nr - 1]) != DW_TAG_subprogram))
 			w->to[w->nr++] = child;

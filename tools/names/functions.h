@@ -11,7 +11,7 @@
 
 /**
  * functions_unit() - the compilation unit around an address.
- * @bias: set to what an address in it is smaller by
+ * @bias: set to what must be added to an address in the unit
  *
  * Return: NULL without DWARF.
  */

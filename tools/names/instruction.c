@@ -2,18 +2,18 @@
 /*
  * instruction.c - which of unfriendly.def an instruction is.
  *
- * Encodings: Intel, Software Developer's Manual 2, 2.1 to 2.3. Must never read behind the
- * bytes given: what is cut off is none of them.
+ * Encodings: Intel, Software Developer's Manual 2, 2.1 to 2.3. Must never read beyond the
+ * bytes given: a truncated instruction is none of them.
  */
 #include "../../lib/compiler.h"
 #include "instruction.h"
 
 enum opcode_map { OPCODE, OPCODE_0F, OPCODE_0F38, OPCODE_0F3A, VEX_0F, OTHER_MAP };
 
-/* Mandatory prefixes, as unfriendly.def has them. */
+/* Mandatory prefixes in unfriendly.def. */
 enum { NP = 1, P66 = 2, PF3 = 4, PF2 = 8, ANY_PREFIX = 15 };
 
-/* What must follow the opcode: a kind and, from bit 8 on, the field REG or the byte that it has. */
+/* What must follow the opcode: a kind and, from bit 8 on, the value of the field REG or of the byte. */
 enum { ANY = 0, MEMORY = 1, REGISTER = 2, VEX_128 = 4, WITH_REG = 8, WITH_BYTE = 16 };
 #define SLASH(reg, kind) ((kind) | WITH_REG | (reg) << 8)
 #define EXACTLY(byte)    (WITH_BYTE | (byte) << 8)

@@ -92,7 +92,7 @@ static char *format(const char *format, ...)
 	return text;
 }
 
-/* A process that has set its own title, "nginx: master process /usr/sbin/nginx": no path begins it. */
+/* A process title, such as "nginx: master process /usr/sbin/nginx", does not begin with a path. */
 static const char *called_by(const char *arg)
 {
 	const char *title = strstr(arg, ": "), *name = base_name(arg);
@@ -155,7 +155,7 @@ char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct
 	}
 	if (c->type == ELIDE_CLASS_STATIC) {
 		symbolize_data(symbols, c->address, place);
-		/* A variable's name says that of which there are many. */
+		/* The name of a variable with many locks. */
 		if (c->array && place->symbol)
 			return format("%s[]", place->symbol);
 		return data_name(place);

@@ -40,10 +40,10 @@ const char *program_title(const struct elide_header *h);
  */
 char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct place *place);
 
-/** class_id() - identify a class among all of the program. Return: as class_name(). */
+/** class_id() - identify a class among all classes of the program. Return: as class_name(). */
 char *class_id(const struct elide_class *c, const struct place *place);
 
-/** code_name() - "function file:line" and what it was inlined into. Return: as class_name(). */
+/** code_name() - "function file:line" and the function it was inlined into. Return: as class_name(). */
 char *code_name(const struct place *p);
 
 #endif

@@ -98,10 +98,10 @@ static const struct {
 	{"basic_string_view<", "std::string_view", "std::wstring_view"},
 };
 
-/* What stands behind "std::" and is no namespace to a reader. */
+/* Inline namespaces of std, which a reader does not need. */
 static const char *const versions[] = {"__cxx11::", "__1::"};
 
-/* Arguments of templates that are what they are by default. */
+/* Default arguments of templates. */
 static const char *const defaults[] = {
 	", std::allocator<", ", std::char_traits<", ", std::less<", ", std::hash<",
 	", std::equal_to<", ", std::default_delete<",
@@ -145,7 +145,7 @@ static const char *skip_string(const char *p, const char **name)
 /* The mark of a symbol whose type has a version. */
 #define ABI_TAG "[abi:cxx11]"
 
-/* The end of what @p begins with and nobody needs to read; @p if that is nothing. */
+/* The end of the part at @p that a reader does not need; @p if there is none. */
 static const char *skip_default(const char *p)
 {
 	if (!strncmp(p, ABI_TAG, strlen(ABI_TAG)))
@@ -167,7 +167,7 @@ size_t plain_symbol(char *to, size_t size, const char *name)
 
 		end = skip_default(p);
 		if (end > p) {
-			/* Of "> >" one blank was for the argument that is gone. */
+			/* The blank in "> >" was for the removed argument. */
 			p = end + (*p == ',' && end[0] == ' ' && end[1] == '>');
 			continue;
 		}
@@ -182,7 +182,7 @@ size_t plain_symbol(char *to, size_t size, const char *name)
 			memcpy(to + len, text, n);
 		len += n;
 		p = end > p ? end : p + 1;
-		/* Of "> >" one blank was for the argument of a string. */
+		/* The blank in "> >" was for the argument of the string. */
 		p += text != p - 1 && n > 1 && end[-1] == '>' && p[0] == ' ' && p[1] == '>';
 	}
 	if (size)
@@ -232,7 +232,7 @@ void short_place(char *to, size_t size, const struct place *p, const char *befor
 		return;
 	}
 	short_symbol(symbol, sizeof(symbol), name);
-	/* A function may be inlined into several: the outer one tells its call sites apart. */
+	/* A function may be inlined into several: the outer one distinguishes its call sites. */
 	if (p->inlined_into)
 		short_symbol(outer, sizeof(outer), p->inlined_into);
 	if (p->inlined_into && strcmp(outer, symbol))

@@ -12,12 +12,12 @@
 /* Bytes of a name in a table. */
 #define SHORT_NAME 128
 
-/* Bytes of a name in which plain_symbol() has room for most of C++. */
+/* Bytes for plain_symbol() that suffice for most names of C++. */
 #define PLAIN_NAME 2048
 
 /**
  * plain_symbol() - a C++ name as people write it: std::string for std::__cxx11::basic_string<char, ...>,
- * and without the arguments of templates of the standard library that are what they are by default.
+ * and without default arguments of templates of the standard library.
  * @to: @size bytes
  *
  * Return: its length, which may be more than fits.
@@ -25,7 +25,7 @@
 size_t plain_symbol(char *to, size_t size, const char *name);
 
 /**
- * short_place() - name a place for a table: of a C++ name the last parts.
+ * short_place() - name a place for a table, a C++ name by its last parts.
  * @to:     @size bytes, filled with the name
  * @before: a word in front of the name
  */
@@ -49,8 +49,9 @@ void short_symbol(char *to, size_t size, const char *name);
 #define READABLE 60
 
 /**
- * readable() - a name for a sentence: as plain_symbol() has it, or its last parts if that is long. In
- * @to, unless it is @name itself.
+ * readable() - a name for a sentence: that of plain_symbol(), or its last parts if that is long.
+ *
+ * Return: @to or @name.
  */
 const char *readable(char *to, size_t size, const char *name);
 

@@ -79,8 +79,8 @@ static const char *keep(struct symbolizer *s, const char *string)
 }
 
 /*
- * The demangler is loaded when the first name of C++ is met: libstdc++ takes half of the time in which
- * a command starts. NULL: there is none, and such names stay as they are.
+ * The demangler is loaded at the first name of C++, as loading libstdc++ takes half of the start time of
+ * a command. NULL: there is none, and such names stay as they are.
  */
 static demangle_fn find_demangler(void)
 {
@@ -95,7 +95,7 @@ static demangle_fn find_demangler(void)
 	return found;
 }
 
-/* NULL: it is no mangled name. */
+/* NULL: it is not a mangled name. */
 static char *demangled(const char *name)
 {
 	demangle_fn demangler = find_demangler();
@@ -105,8 +105,8 @@ static char *demangled(const char *name)
 }
 
 /*
- * The name as in the source: demangled, without a version, without the prefix that glibc gives its
- * own functions, and without the suffix that the compiler gives a clone.
+ * The name as in the source: demangled, without its version, glibc's prefix for its own
+ * functions, and the compiler's suffix for a clone.
  */
 static const char *demangle(struct symbolizer *s, const char *name)
 {
@@ -211,7 +211,7 @@ static struct object *find_object(struct symbolizer *s, uint64_t address)
 	return NULL;
 }
 
-/* The linkage name of a function or inlined one if it has any, else its plain name. */
+/* The linkage name of a function, inlined or not, if it has any, else its plain name. */
 static const char *die_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -220,7 +220,7 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-/* File and line of an address of a unit; 0 lines if it has none. */
+/* File and line of an address of a unit; line 0 if unknown. */
 static const char *source_line(Dwarf_Die *unit, uint64_t address, int *number)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
@@ -231,7 +231,7 @@ static const char *source_line(Dwarf_Die *unit, uint64_t address, int *number)
 	return file;
 }
 
-/* Symbols that the linker makes: they mark places, and no variable has their name. */
+/* Symbols of the linker, which mark places and name no variable. */
 static int is_linkers(const char *name)
 {
 	static const char *const names[] = {
@@ -245,7 +245,7 @@ static int is_linkers(const char *name)
 	return 0;
 }
 
-/* glibc has one function for both: the one that is called often gives it its name. */
+/* glibc has one function for both names: take the usual one. */
 static const char *usual_name(const char *name)
 {
 	return strcmp(name, "pthread_spin_init") ? name : "pthread_spin_unlock";
@@ -257,7 +257,7 @@ static const char *covering_symbol(Dwfl_Module *m, uint64_t address, uint64_t *o
 	GElf_Sym sym;
 	const char *name = dwfl_module_addrinfo(m, address, offset, &sym, NULL, NULL, NULL);
 
-	/* elfutils answers with the symbol before if there is none around the address. */
+	/* If no symbol covers the address, elfutils returns the one before it. */
 	if (!name || (sym.st_size && *offset >= sym.st_size) || is_linkers(name))
 		return NULL;
 	return usual_name(name);
@@ -337,7 +337,7 @@ static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
 		places[nr - 1].inlined_into = NULL;
 		return nr;
 	}
-	/* DWARF may have another name of it, or one without its namespace. */
+	/* DWARF may have another name of the function, or one without its namespace. */
 	if (outer && !(inner && is_clone(outer, inner)))
 		inner = outer;
 	if (inner)
@@ -345,7 +345,7 @@ static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
 	return 1;
 }
 
-/* Finds the object around an address and the address in it; NULL if it has no names for us. */
+/* Finds the object around an address and the address in it; NULL if that has no usable names. */
 static Dwfl_Module *locate(struct symbolizer *s, uint64_t address, struct place *place)
 {
 	struct object *o = find_object(s, address);
@@ -375,7 +375,7 @@ void symbolize_object(struct symbolizer *s, uint64_t address, struct place *plac
 static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answer *to)
 {
 	struct place places[INLINED_MAX] = {0};
-	/* A call ends one byte before its return address, which may be in another function. */
+	/* The last byte of the call: its return address may be in another function. */
 	Dwfl_Module *m = locate(s, exact ? address : address - 1, &places[0]);
 	size_t nr = m ? name_code(s, m, places[0].offset, places) : 1;
 
@@ -449,7 +449,7 @@ int symbolize_is_own(const struct place *p)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (names[i] && !strncmp(names[i], "elide_", 6))
 			return 1;
-	/* A function of a file of the engine that is not exported. */
+	/* A function of the engine that is not exported is known by its file. */
 	return p->file && (!strncmp(p->file, "lib/section/", 12) || strstr(p->file, "/lib/section/"));
 }
 

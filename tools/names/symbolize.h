@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolize.h - addresses of a process that may be gone, as names.
+ * symbolize.h - addresses of a process that may have ended, as names.
  *
- * Must never give a name that is in doubt: an object that is not the one the
- * process ran gives none.
+ * Must never give a doubtful name: a file other than the one that the process ran gives none.
  */
 #ifndef ELIDE_SYMBOLIZE_H
 #define ELIDE_SYMBOLIZE_H
@@ -18,7 +17,7 @@
  * @object:        file name of the object, without directory
  * @symbol:        function or variable, demangled; an inlined function
  * @symbol_offset: from the variable's start, or the function's where the line is unknown
- * @elf_symbol:    function or variable as the symbol table has it, not demangled
+ * @elf_symbol:    function or variable in the symbol table, not demangled
  * @inlined_into:  the function that holds the code, demangled, if @symbol was inlined into it
  * @file:          as the compiler wrote it
  * @line:          0 if unknown
@@ -41,7 +40,7 @@ struct symbolizer;
 
 /**
  * symbolizer_new() - resolver for the objects of one data file.
- * @modules: of @nr, must stay as long as the symbolizer
+ * @modules: @nr objects, which must outlive the symbolizer
  * @warn: called with one line per object that cannot be trusted or read, if one of its
  *        addresses is resolved; may be NULL
  *
@@ -66,7 +65,7 @@ int symbolize_in_header(const struct place *p);
 /**
  * symbolize_is_own() - is the code this project's own, in an object of its own or linked statically?
  *
- * A user can change nothing there: reports name who called it.
+ * As a user cannot change it, reports name its caller.
  */
 int symbolize_is_own(const struct place *p);
 
@@ -91,7 +90,7 @@ size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
 void symbolize_object(struct symbolizer *s, uint64_t address, struct place *place);
 
 /**
- * symbolize_bytes() - what an object holds at an address.
+ * symbolize_bytes() - copy the bytes of an object at an address.
  *
  * Return: bytes copied, up to @size; 0 if they are in no file.
  */

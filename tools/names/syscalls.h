@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscalls.h - names of system calls; the list is made from the kernel's header at build.
+ * syscalls.h - names of system calls; the build makes the list from the kernel's header.
  *
  * Must never list a system call.
  */

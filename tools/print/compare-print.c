@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * compare-print.c - what runs of a program plain and elided tell, as text and as JSON.
+ * compare-print.c - the result of elide compare, as text and as JSON.
  *
  * Must never print a control character of the command line.
  */

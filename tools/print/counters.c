@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * counters.c - counters of the processor beside what the library has counted.
+ * counters.c - counters of the processor beside those of the library.
  *
  * Must never print a control character of the data file.
  */
@@ -12,7 +12,7 @@
 #include "../names/names.h"
 #include "counters.h"
 
-/* What the library has counted of the same event. Return: 0, or -1 if it does not count it. */
+/* The library's count of an event. Return: 0, or -1 if it does not count it. */
 static int own_count(const struct report *r, const char *name, uint64_t *count)
 {
 	const struct line *t = &r->total;

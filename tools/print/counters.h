@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters.h - counters of the processor beside what the library has counted.
+ * counters.h - counters of the processor beside those of the library.
  *
  * Must never print a control character of the data file.
  */

@@ -2,7 +2,7 @@
 /*
  * csv.c - the report as comma-separated values (RFC 4180), one line per row.
  *
- * A value that is not known, or means nothing without elision, is empty.
+ * A value that is unknown, or means nothing without elision, is empty.
  * Must never round.
  */
 #include <math.h>
@@ -22,7 +22,7 @@ void csv_text(FILE *out, const char *s)
 	fputs(",\"", out);
 	if (text)
 		text_clean(text);
-	/* A spreadsheet would take it for a formula. */
+	/* A spreadsheet would take these for formulas. */
 	if (text && *text && strchr("=+-@", *text))
 		fputc('\'', out);
 	for (const char *c = text; c && *c; c++) {
@@ -57,7 +57,7 @@ static void times_head(FILE *out, const char *name)
 		name);
 }
 
-/* @total: of the hold times, which are sampled, that of all acquisitions */
+/* @total: for hold times, which are sampled, the estimate for all acquisitions */
 static void times(FILE *out, const struct report *r, const struct elide_times *t, uint64_t total)
 {
 	const uint64_t cycles[] = {t->min, t->count ? t->total / t->count : 0, t->max, total};

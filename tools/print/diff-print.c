@@ -2,7 +2,7 @@
 /*
  * diff-print.c - two reports beside each other: as text, as JSON and as CSV.
  *
- * Must never round in JSON and CSV more than a double does.
+ * Must never round more than a double does in JSON and CSV.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 /* Columns of a value in the table. */
 #define VALUE_WIDTH 10
-/* Lengths that differ by less are the same. */
+/* Lengths of runs that differ by less count as equal. */
 #define LENGTH_PERCENT 1.0
 
 /* A row's values in a column, before and after. */
@@ -82,7 +82,7 @@ static void print_pair(FILE *out, const struct condition_column *c, const struct
 		VALUE_WIDTH, change);
 }
 
-/* A column of words, if they differ. */
+/* Prints a column of words if these differ. */
 static void print_words(FILE *out, const char *column, const char *before, const char *after)
 {
 	if (!strcmp(before, after))
@@ -94,7 +94,7 @@ static void print_words(FILE *out, const char *column, const char *before, const
 	fputc('\n', out);
 }
 
-/* Columns always, causes where there were any. */
+/* Prints all columns, and the causes that occurred. */
 static void print_values(const struct diff *d, const struct diff_row *row, FILE *out)
 {
 	size_t nr;
@@ -258,7 +258,7 @@ void diff_print_csv(const struct diff *d, const struct failure *failures, size_t
 		csv_row(d, &d->rows[i], out);
 }
 
-/* Whole numbers as such: counts are, rates are not. */
+/* An integer if the value is whole, as counts are and rates are not. */
 static json_t *json_value(double v, bool known)
 {
 	if (!known)

@@ -14,7 +14,7 @@ void diff_describe(const struct diff *d, const struct failure *f, char *to, size
 
 /**
  * diff_print_fn - print a difference.
- * @failures: conditions that hold, or cannot be judged; @nr_failures. Only JSON has them
+ * @failures: @nr_failures conditions that hold, or cannot be judged. Only JSON has them
  * @top: rows to print, 0 for all
  */
 typedef void diff_print_fn(const struct diff *d, const struct failure *failures, size_t nr_failures,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flame.c - sampled stacks as a tree: what a flame graph is drawn from.
+ * flame.c - sampled stacks as a tree, for a flame graph.
  *
  * Must never show an address.
  */
@@ -50,7 +50,7 @@ static size_t node_add(struct tree *t, const char *name, const char *full)
 	return 0;
 }
 
-/* The child of a node of that name, a new one if it has none; 0 without memory. */
+/* The child of a node with that name, a new one if there is none; 0 without memory. */
 static size_t child_of(struct tree *t, size_t parent, const char *name, const char *full)
 {
 	size_t i = t->nodes[parent].child;
@@ -67,8 +67,8 @@ static size_t child_of(struct tree *t, size_t parent, const char *name, const ch
 }
 
 /*
- * Is a frame of no use in the picture? Functions of headers of the system and of libstdc++ call one
- * function of the program on behalf of another, and every thread begins in the C library.
+ * Is a frame useless in the picture? In headers of the system and in libstdc++ one function of the
+ * program calls another one, and every thread begins in the C library.
  */
 static bool is_between(const struct place *p)
 {

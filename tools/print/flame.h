@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flame.h - sampled stacks as a tree: what a flame graph is drawn from.
+ * flame.h - sampled stacks as a tree, for a flame graph.
  *
  * Must never show an address.
  */
@@ -14,11 +14,11 @@
  * flame_json() - the stacks of the waits as a tree: at the root the locks, then the callers, the
  * outermost first.
  *
- * Each node has a name, short, the whole of it in "full", the time in "ns", scaled to the exact sums,
+ * Each node has a short "name", the whole name in "full", the time in "ns", scaled to the exact sums,
  * and "children", the longest first.
  *
- * Return: the root, whose name is empty; null without such samples, or if the length of cycles is
- * not known.
+ * Return: the root, whose name is empty; null without such samples, or if the length of a cycle is
+ * unknown.
  */
 json_t *flame_json(const struct report *r);
 

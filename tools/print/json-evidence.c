@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * json-evidence.c - what was sampled, as JSON: stacks, details, blame, findings, decisions.
+ * json-evidence.c - evidence as JSON: stacks, details, blame, findings, decisions.
  *
  * Must never print an address.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json-evidence.h - what was sampled of a report's rows, as JSON.
+ * json-evidence.h - the evidence of a report's rows, as JSON.
  *
  * Must never name a row that is not printed.
  */
@@ -21,11 +21,11 @@ json_t *json_call(const struct report *r, uint64_t return_address);
 /** json_stack() - the frames of a stack, by its index + 1, the innermost first. */
 json_t *json_stack(const struct report *r, uint32_t stack);
 
-/** json_section() - class, lock, kind and site of a row; null of a kind that is not known. */
+/** json_section() - class, lock, kind and site of a row; null for an unknown kind. */
 json_t *json_section(const struct report *r, uint32_t class_index, unsigned int kind,
 		     uint64_t site);
 
-/** json_sample() - set what is known of a sampled stack. */
+/** json_sample() - set the keys of a sampled stack. */
 void json_sample(const struct report *r, const struct elide_sample *s, json_t *o);
 
 /** json_data() - the data of a detail; null if it has none. */
@@ -40,7 +40,7 @@ json_t *json_timeline(const struct report *r);
 /** json_event() - a decision of the policy. */
 json_t *json_event(const struct report *r, const struct elide_event *e);
 
-/** json_counters() - what hardware counted. */
+/** json_counters() - the hardware counters. */
 json_t *json_counters(const struct report *r);
 
 #endif

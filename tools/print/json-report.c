@@ -43,7 +43,7 @@ static json_t *quantile(const struct report *r, const struct elide_times *t, con
 	return isnan(v) ? json_null() : ns_number(r, (uint64_t)v, 1);
 }
 
-/* @total: of the hold times, which are sampled, that of all acquisitions */
+/* @total: for hold times, which are sampled, the estimate for all acquisitions */
 static json_t *times(const struct report *r, const struct elide_times *t, const uint64_t *bins,
 		     uint64_t total)
 {
@@ -59,7 +59,7 @@ static json_t *times(const struct report *r, const struct elide_times *t, const 
 	return o;
 }
 
-/* What a row and the totals have in common. */
+/* The keys that a row and the totals have in common. */
 static void counters(const struct report *r, const struct line *l, json_t *o)
 {
 	json_t *causes = json_object();
@@ -81,7 +81,7 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
 }
 
-/* The comparison by the adaptive policy that the verdict follows; null if there was none. */
+/* The comparison by the adaptive policy on which the verdict is based; null if there was none. */
 static json_t *measured(const struct report *r, const struct line *l)
 {
 	struct measured m = line_measured(r, l);
@@ -96,7 +96,7 @@ static json_t *measured(const struct report *r, const struct line *l)
 	return o;
 }
 
-/* The call that held the lock for most of the time waited, or ended it; null if it is not known. */
+/* The call that held the lock for most of the time waited, or ended most waits; null if unknown. */
 static json_t *blocker(const struct report *r, const struct line *l)
 {
 	const struct elide_blame *b = l->blocker;
@@ -113,7 +113,7 @@ static json_t *blocker(const struct report *r, const struct line *l)
 	return o;
 }
 
-/* The calls of a wrapper that the waits come from. */
+/* The callers of a wrapper whose waits a row has. */
 static json_t *callers(const struct report *r, const struct line *l)
 {
 	struct caller found[CALLERS_MAX];
@@ -160,7 +160,7 @@ static json_t *totals(const struct report *r)
 	return o;
 }
 
-/* ISO 8601 in UTC, to the second; null if the file does not say. */
+/* ISO 8601 in UTC, to the second; null if unknown. */
 static json_t *date(uint64_t realtime_ns)
 {
 	char text[32];

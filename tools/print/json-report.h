@@ -10,7 +10,7 @@
 #include "../base/json.h"
 #include "../model/report.h"
 
-/** json_head() - the object of a file, with what does not depend on the view. */
+/** json_head() - the object of a file with the keys that do not depend on the view. */
 json_t *json_head(const struct report *r);
 
 /**

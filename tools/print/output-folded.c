@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-folded.c - elide report --folded: what flame graphs are made from.
+ * output-folded.c - elide report --folded: stacks in the folded format of flame graphs.
  *
  * Must never print anything but stacks.
  */

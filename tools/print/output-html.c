@@ -2,7 +2,7 @@
 /*
  * output-html.c - elide report --html: one page for all files, in a file of its own.
  *
- * Must never leave a page that is not whole without saying so.
+ * Must never leave an incomplete page without saying so.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static int rows(struct output *o, const struct report *r)
 	return 0;
 }
 
-/* A name given by mistake may be that of the data. */
+/* The user may have named the data file by mistake. */
 static bool is_page(const char *head, size_t len)
 {
 	char within[HTML_MARK_WITHIN + 1];

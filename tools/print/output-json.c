@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-json.c - elide report --json: one object, that of the only file or that of all.
+ * output-json.c - elide report --json: one object, for the only file or for all.
  *
  * Must never round a counter.
  */
@@ -76,7 +76,7 @@ static int times(struct output *o, const struct report *r)
 	return add(o, json);
 }
 
-/* Prints the lines of a text further to the right, by @indent spaces, without the first of these. */
+/* Prints a text with all lines but the first indented by @indent spaces. */
 static void print_indented(FILE *out, const char *text, int indent)
 {
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1)

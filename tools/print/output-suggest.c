@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-suggest.c - elide report --suggest: the settings that follow, a file for elide run --conf.
+ * output-suggest.c - elide report --suggest: the settings that follow from a report, a file for
+ * elide run --conf.
  *
  * Must never print settings if no file could be read.
  */

@@ -28,7 +28,7 @@ static int has_acquired(void *arg, const struct elide_row *row)
 	return elide_row_acquired(row) != 0;
 }
 
-/* A process without an acquisition is only counted. */
+/* A process without acquisitions is only counted. */
 static bool skip(struct output *o, const struct data_file *f)
 {
 	struct state *s = o->state;
@@ -47,7 +47,7 @@ static void separate(struct output *o)
 		fprintf(o->out, "\n%s\n", "----");
 }
 
-/* Processes that are listed. */
+/* Processes to list, at most. */
 #define PROCESSES_MAX 20
 
 static int add_row(void *arg, const struct elide_row *row)

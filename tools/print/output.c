@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output.c - data files in one of the formats of elide report.
+ * output.c - prints data files in a format of elide report.
  *
  * Must never know what a format prints.
  */
@@ -45,7 +45,7 @@ static int report_file(struct output *o, const struct data_file *f)
 	struct report r;
 	int rc;
 
-	/* A view needs no rows: one is the least there is. A sample of perf may fall into any row. */
+	/* A view needs no rows, but at least one is built. perf's samples may fall into any row. */
 	rc = report_build_top(&r, f, view ? BY_LOCK_AND_SITE : options->by, options->sort,
 			      view ? 1 : options->perf ? 0 : options->top);
 	if (rc) {
@@ -60,7 +60,7 @@ static int report_file(struct output *o, const struct data_file *f)
 	return rc;
 }
 
-/* Is there to be one report for all files? */
+/* Should there be one report for all files? */
 static bool is_merged(const struct output *o)
 {
 	enum report_merge merge = o->options->merge;
@@ -70,7 +70,7 @@ static bool is_merged(const struct output *o)
 	for (size_t i = 0; i < o->nr_files; i++)
 		if (!o->files[i].header.run || o->files[i].header.run != o->files[0].header.run)
 			return false;
-	/* The addresses of perf's samples are those of each process. */
+	/* The addresses of perf's samples are those of one process. */
 	return o->options->output->merges && !o->options->perf;
 }
 
@@ -88,7 +88,7 @@ static int report_merged(struct output *o)
 	return rc;
 }
 
-/* A library that was loaded at several addresses is reported on once. */
+/* Merges the rows of a library that was loaded at several addresses. */
 static int report_one(struct output *o, const struct data_file *file)
 {
 	struct data_file merged;
@@ -119,10 +119,10 @@ static int report_all(struct output *o)
 	return rc;
 }
 
-/* Files that stay open; further ones are opened each time that their rows are read. */
+/* Files that remain open, at most; others are opened each time that their rows are read. */
 #define OPEN_MAX_FILES 64
 
-/* Says what is missing in a file. */
+/* Reports what is missing in a file. */
 static void tell_faults(const struct data_file *f, int *code)
 {
 	char text[LOAD_ERROR_MAX];
@@ -134,7 +134,7 @@ static void tell_faults(const struct data_file *f, int *code)
 		*code = EXIT_CONDITION;
 }
 
-/* Loads the files that can be read and are not left out. *@code: exit code, after a line each. */
+/* Loads the files that can be read and are not left out. Prints a line for each fault, and sets *@code. */
 static void load_all(struct output *o, struct data_file *files, char *const *paths, size_t nr, int *code)
 {
 	const struct report_output *output = o->options->output;

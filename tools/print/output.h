@@ -3,7 +3,7 @@
  * output.h - the formats of elide report. A new one is a file output-*.c, its declaration here, a line in
  * output.c, what elide-report(1) says, and tests/tools/expected.
  *
- * Must never decide what the files of a report are.
+ * Must never decide which files a report is about.
  */
 #ifndef ELIDE_OUTPUT_H
 #define ELIDE_OUTPUT_H
@@ -14,16 +14,16 @@
 #include "../base/options.h"
 #include "../model/report.h"
 
-/* Rows of the table without --top: a screen. */
+/* Rows of the table without --top: a screenful. */
 #define REPORT_TOP 20
 
-/* Rows of a page without --top: what a browser shows at once. */
+/* Rows of a page without --top: as many as a browser shows without delay. */
 #define REPORT_TOP_HTML 500
 
-/* Columns of a table that goes to a file or a pipe: more than any table has. */
+/* Width of a table in a file or a pipe: more columns than any table has. */
 #define WIDTH_UNBOUNDED 10000
 
-/* What --by asks for that are no rows, from 0. */
+/* The arguments of --by other than rows, from 0. */
 #define VIEW(by) ((by) - BY_STACK)
 #define NR_VIEWS (VIEW(BY_TIME) + 1)
 
@@ -31,23 +31,23 @@ struct perf_samples;
 struct report_output;
 
 /*
- * Files of several processes: as the format has it, one report for all, or one for each. Of their
- * own accord formats merge only the files of one run.
+ * Files of several processes: the format's default, one report for all, or one for each. By
+ * default formats merge only the files of one run.
  */
 enum report_merge { MERGE_DEFAULT, MERGE_ALL, MERGE_NONE };
 
 /**
  * struct report_options - how to report.
  * @output: the format
- * @file:   file that the format writes, "-" for the common one; NULL if it has none of its own
+ * @file:   file that the format writes, "-" for standard output; NULL if it has none of its own
  * @sort:   key, see report_sort_key()
  * @top:    rows to print, 0 for all
  * @width:  columns of the table
  * @perf:   samples of perf to join with the rows, NULL for none
- * @folded: enum elide_sample_type of the stacks that the format folded prints
- * @merge:  what is done with the files of several processes
- * @view:   of a format with several views, which; 0 is the default one
- * @set_end: sets the end of a process that runs to now; for formats with @up_to_now
+ * @folded: enum elide_sample_type of the stacks for the format folded
+ * @merge:  how to treat the files of several processes
+ * @view:   view of a format with several ones; 0 is the default
+ * @set_end: sets the end of a running process to now; for formats with @up_to_now
  */
 struct report_options {
 	const struct report_output *output;
@@ -65,8 +65,8 @@ struct report_options {
 
 /**
  * struct output - a report that is being printed.
- * @files:   data files that are reported on, of @nr_files
- * @state:   the format's own, @state_size bytes that are zero before begin()
+ * @files:   @nr_files data files
+ * @state:   the format's own state, @state_size bytes that are zero before begin()
  */
 struct output {
 	const struct report_options *options;
@@ -81,21 +81,21 @@ struct output {
  * @option:     of elide report; without a name the format is the default one. Its key is not used
  * @second:     an option that goes with the format only; without a name there is none
  * @top:        rows printed without --top, 0 for all
- * @merges:     report once on all processes of a run, if not told otherwise
- * @each_too:   then report on each of them, too
- * @up_to_now:  of a process that runs, the report goes up to now
+ * @merges:     by default one report for all processes of a run
+ * @each_too:   then a report for each of them, too
+ * @up_to_now:  the report of a running process ends now
  * @by_row_only: the format cannot sum over locks or sites, and has no views: --by is refused
  * @state_size: bytes of struct output's state
  * @argument:   takes the argument of @option. Return: 0, or -EINVAL after one line
- * @second_argument: takes that of @second
- * @begin:      is called once, before the first file
- * @skip:       is the file to be left out? Called before its rows are summed
+ * @second_argument: takes the argument of @second
+ * @begin:      called once, before the first file
+ * @skip:       should the file be left out? Called before its rows are summed
  * @rows:       prints one file's rows. Without it the format is a view of stacks
- * @views:      print what else is known of one file, by VIEW() of what --by asks for; NULL if the
- *              format cannot. Return: 0 or -errno
- * @end:        is called once, after the last file. Return: 0, or -errno after one line
+ * @views:      print the views of one file, by VIEW() of the argument of --by; NULL if the
+ *              format has none. Return: 0 or -errno
+ * @end:        called once, after the last file. Return: 0, or -errno after one line
  *
- * Only @option and one of @rows and @views must be there.
+ * Only @option and one of @rows and @views are required.
  */
 struct report_output {
 	struct option_desc option;
@@ -123,10 +123,10 @@ extern const struct report_output output_table, output_json, output_csv, output_
 extern const struct report_output *const report_outputs[];
 extern const size_t nr_report_outputs;
 
-/** report_is_view() - is something else shown than rows? */
+/** report_is_view() - is a view shown instead of rows? */
 bool report_is_view(const struct report_options *o);
 
-/** report_width() - columns of the terminal behind @fd; WIDTH_UNBOUNDED if it is no terminal. */
+/** report_width() - columns of the terminal at @fd; WIDTH_UNBOUNDED if it is not a terminal. */
 int report_width(int fd);
 
 /**

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf-join.c - perf's samples and the rows whose sections they fall in.
+ * perf-join.c - joins perf's samples with the rows in whose sections they fall.
  *
  * A row is found by the return address of its lock call among a sample's
  * callers: after an abort the stack is that of the lock call. In another run
- * of the program addresses differ, and without callchains there are none. Then
- * the instruction has to do, if an abort or access there was seen in sections of
- * one row alone, or else the function of the lock call, if it is that of one row.
+ * of the program addresses differ, and without call chains there are none. Then
+ * the instruction decides, if an abort or access there was seen in sections of one
+ * row alone, or else the function of the lock call, if it is that of one row.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -24,8 +24,8 @@ enum join { JOIN_SITE, JOIN_DETAIL, JOIN_FUNCTION, JOIN_SEVERAL, JOIN_NONE, NR_J
 /**
  * struct spot - samples of one place, cause and row.
  * @sample: the first of them
- * @line: NULL if it is not known
- * @weight: of those that have one, @nr_weights
+ * @line: NULL if unknown
+ * @weight: sum over the @nr_weights samples that have one
  */
 struct spot {
 	const struct perf_sample *sample;
@@ -36,7 +36,7 @@ struct spot {
 	uint64_t weight;
 };
 
-/* An instruction that aborted, or whose access another thread collided with. */
+/* An instruction that aborted, or with whose access another thread conflicted. */
 struct known {
 	struct place at;
 	const struct line *line;
@@ -57,8 +57,8 @@ static int same(const char *a, const char *b)
 }
 
 /*
- * The row whose lock call returns to this address. perf prints callers with
- * their addresses in the object, or as they were in the process.
+ * The row whose lock call returns to this address. perf prints addresses of callers
+ * in the object or in the process.
  */
 static const struct line *by_site(const struct report *r, const struct perf_frame *f)
 {
@@ -81,7 +81,7 @@ static const struct line *by_site(const struct report *r, const struct perf_fram
 	return found;
 }
 
-/* The instructions of aborts and accesses that were seen, to look them up fast. */
+/* Sorts the instructions of recorded aborts and accesses, to look them up fast. */
 static int learn(const struct report *r, struct spots *spots)
 {
 	size_t nr = 0;
@@ -106,7 +106,7 @@ static int learn(const struct report *r, struct spots *spots)
 	return 0;
 }
 
-/* The row in whose sections an abort or an access at this instruction was seen. */
+/* The row in whose sections an abort or an access at this instruction was recorded. */
 static const struct line *by_detail(const struct report *r, const struct spots *spots,
 				    const struct perf_frame *f)
 {
@@ -181,7 +181,7 @@ static const struct line *join_sample(const struct report *r, const struct spots
 	return NULL;
 }
 
-/* What PERF_TXN_* say, in the words of aborts.def where they mean the same. */
+/* The meaning of PERF_TXN_*, in the words of aborts.def if there are any. */
 static void name_cause(const struct perf_sample *s, char *to, size_t size)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf-join.h - the samples of perf, and the rows whose sections they fall in.
+ * perf-join.h - joins perf's samples with the rows in whose sections they fall.
  *
- * Must never guess a lock: what is not known is counted as unknown.
+ * Must never guess a lock: an unknown one is counted as unknown.
  */
 #ifndef ELIDE_PERF_JOIN_H
 #define ELIDE_PERF_JOIN_H

@@ -5,7 +5,7 @@
 
 #include "room.h"
 
-/* The least and the greatest number that each setting may have. */
+/* The bounds of each setting. */
 #define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help) \
 	enum { LEAST_##NAME = min, MOST_##NAME = max, DEFAULT_##NAME = def };
 #define ELIDE_ENUM(name, NAME, scope, values, def, help)
@@ -17,7 +17,7 @@
 #undef ELIDE_SET
 #undef ELIDE_STR
 
-/* The least power of two that is more than @n, between the bounds of a setting. */
+/* The least power of two above @n, within the bounds of a setting. */
 static unsigned long long more_than(uint64_t n, uint64_t least, uint64_t most)
 {
 	uint64_t p = 1;
@@ -36,7 +36,7 @@ static uint64_t nr_locks(const struct data_file *file)
 	return sum;
 }
 
-/* Blocks of threads: each has a record, but for those of ended threads, which a later one has. */
+/* Blocks of threads; records of ended threads have none. */
 static uint64_t nr_blocks(const struct data_file *file)
 {
 	uint64_t nr = 0;
@@ -47,8 +47,8 @@ static uint64_t nr_blocks(const struct data_file *file)
 }
 
 /*
- * A thread has no row for a call because its table is full, or because the file is: then the file ends
- * within the last units by which it grows below a whole number of MiB.
+ * A thread has no row for a call because its table is full, or because the file is full: then the size of
+ * the file is less than a step of growth below a whole number of MiB.
  */
 static void rows_text(const struct data_file *file, char *text, size_t size)
 {

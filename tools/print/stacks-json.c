@@ -11,7 +11,7 @@
 #include "stacks-json.h"
 #include "stacks-print.h"
 
-/* Counts up on any change that readers of the last one do not bear. */
+/* Counts up on any incompatible change. */
 #define SCHEMA 1
 
 static const char *const wait_names[STACKS_NR_WAITS] = {

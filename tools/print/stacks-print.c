@@ -20,7 +20,7 @@ static const char *const lock_words[] = {
 	[ELIDE_KIND_SPIN] = "spinlock",
 };
 
-/* What a reader or a writer of a rwlock does, after its name. */
+/* The words after the name of a rwlock: for reading or for writing. */
 static const char *way(uint32_t kind)
 {
 	if (kind == ELIDE_KIND_RWLOCK_READ)
@@ -218,7 +218,7 @@ static void print_thread(const struct stacks *s, const struct stacks_thread *t, 
 	print_frames(s, t, out);
 }
 
-/* The innermost call of a thread that is in the program's own code, for a cycle. */
+/* For a cycle: prints the innermost call of a thread in the program's own code. */
 static void print_where(const struct stacks *s, const struct stacks_thread *t, FILE *out)
 {
 	for (size_t i = 0; i < t->nr_frames; i++) {

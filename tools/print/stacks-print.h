@@ -21,7 +21,7 @@ void stacks_print(const struct stacks *s, FILE *out);
 void stacks_object_name(const struct stacks *s, char *to, size_t size, uint32_t class_index,
 			uint64_t address);
 
-/** stacks_is_ours() - is the code the library's, whose frames a user does not look for? */
+/** stacks_is_ours() - is it code of the library, whose frames are not shown? */
 int stacks_is_ours(const struct place *p);
 
 #endif

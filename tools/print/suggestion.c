@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * suggestion.c - the settings that follow from what was measured, as a file for elide run --conf.
+ * suggestion.c - the settings that follow from the measurements, as a file for elide run --conf.
  *
  * Must never set anything itself.
  */
@@ -48,8 +48,8 @@ static int add_rule(struct suggestion *s, const struct report *r, const struct l
 }
 
 /*
- * Adds a rule for a row where eliding costs more than it gains, or gains nothing. The comment of
- * the rule says what could be changed in the program.
+ * Adds a rule for a row where eliding costs more than it gains, or gains nothing, with a comment on
+ * what to change in the program.
  */
 static int add_line(struct suggestion *s, const struct report *r, const struct line *l)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * suggestion.h - the settings that follow from what was measured: elide report --suggest.
+ * suggestion.h - the settings that follow from the measurements: elide report --suggest.
  *
- * Must never set anything itself. conf.h says what the file looks like.
+ * Must never set anything itself. conf.h has the format of the file.
  */
 #ifndef ELIDE_SUGGESTION_H
 #define ELIDE_SUGGESTION_H
@@ -17,7 +17,7 @@
  * @rules:    patterns of locks that ELIDE_LOCKS switches off
  * @reasons:  a comment for each rule
  * @objects:  the lines "build-id OBJECT HEX"
- * @nr_unnamed: rows to switch off for which there is no rule
+ * @nr_unnamed: rows to switch off for which no rule is possible
  * @bind_now: functions were bound inside sections
  */
 struct suggestion {

@@ -25,15 +25,15 @@
 #include "table.h"
 #include "views.h"
 
-/* column.shown: there is no width for it. */
+/* column.shown: left out because the table would be too wide. */
 #define LEFT_OUT 2
-/* The greatest drop of columns.def. */
+/* The largest drop of columns.def. */
 #define DROP_MAX 11
 /* Characters to which names are narrowed before columns are left out. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
 #define EXPLAINED_MAX 5
-/* The first rows of the table that are examined for findings although they cost nothing. */
+/* Rows at the top of the table to examine for findings although they cost nothing. */
 #define REMARKED_MAX 20
 /* A row that costs less than 1 / WORST_SHARE of the most expensive row is not explained. */
 #define WORST_SHARE 100
@@ -83,7 +83,7 @@ static int table_width(const struct column *columns)
 	return width;
 }
 
-/* Uses width that is left for columns that were left out; returns columns still left out. */
+/* Uses spare width for columns that were left out; returns columns still left out. */
 static int fill_columns(struct column *columns, int width, int left_out)
 {
 	for (int drop = 1; drop <= DROP_MAX; drop++)
@@ -97,7 +97,7 @@ static int fill_columns(struct column *columns, int width, int left_out)
 	return left_out;
 }
 
-/* Uses width that is left: for columns that were left out, and then for names. */
+/* Uses spare width for columns that were left out, and then for names. */
 static int fill_width(struct column *columns, const int *wanted, int width, int left_out)
 {
 	bool grown = true;
@@ -146,7 +146,7 @@ static int fit_columns(struct column *columns, int width)
 	}
 }
 
-/* @colour: of the last cell; of all of the line that names the columns */
+/* @colour: of the last cell, or of the whole line of column names */
 static void print_row(FILE *out, const struct column *columns, const struct cell *cells,
 		      enum colour colour)
 {
@@ -172,7 +172,7 @@ static void print_row(FILE *out, const struct column *columns, const struct cell
 	fputc('\n', out);
 }
 
-/* Fits the names of locks, calls and blockers to their columns, so that they stay different. */
+/* Fits the names of locks, calls and blockers to their columns, still different ones. */
 static void fit_names(const struct report *r, size_t nr, struct column *columns,
 		      struct cell (*cells)[NR_COLUMNS])
 {
@@ -245,8 +245,7 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	free(cells);
 }
 
-/* Prints the number of cores and, of an emulated machine, its model and clock rate. */
-/* What became of the file of ELIDE_LEARNED, if one was named. */
+/* How the process used the file of ELIDE_LEARNED, if one was named. */
 static void print_learned(const struct elide_header *h, FILE *out)
 {
 	bool used = h->learned_state == ELIDE_LEARNED_used || h->learned_classes;
@@ -264,6 +263,7 @@ static void print_learned(const struct elide_header *h, FILE *out)
 		fprintf(out, "%s %s", used ? ", which" : "", learned_says(h->learned_state));
 }
 
+/* Prints the number of cores and, for an emulated machine, its model and clock rate. */
 static void print_machine(const struct elide_header *h, FILE *out)
 {
 	fprintf(out, "%u core%s", h->cores, h->cores == 1 ? "" : "s");
@@ -360,8 +360,8 @@ static void print_totals(const struct report *r, FILE *out)
 		fprintf(out, "the process installed a seccomp filter: after that the library made no "
 			     "system call, and new threads have no names\n");
 	if (r->file->header.dropped[ELIDE_DROPPED_FILTER])
-		fprintf(out, "not counted: %llu acquisitions under the filter, while another thread's "
-			     "were looked into\n",
+		fprintf(out, "not counted: %llu acquisitions under the filter, while another thread "
+			     "was in a global-lock path\n",
 			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_FILTER]);
 	print_unsaid(&r->file->header, out);
 	if (r->file->header.dropped[ELIDE_DROPPED_PROCESSES])
@@ -375,7 +375,7 @@ static void print_totals(const struct report *r, FILE *out)
 			plural(r->file->header.dropped[ELIDE_DROPPED_FILES]));
 }
 
-/* Prints "function file:line", or what is known of it. */
+/* Prints "function file:line", or the known part of it. */
 static void print_place(FILE *out, const struct place *p)
 {
 	char shortened[SHORT_NAME];
@@ -438,7 +438,7 @@ static void print_order(const struct report *r, FILE *out, const struct order_li
 		print_clean(out, o->edges[(i + 1) % nr].lock);
 		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
 		print_place(out, &o->edges[i].next);
-		/* In the file of many runs ids of threads mean nothing, and are left out. */
+		/* Ids of threads mean nothing in a file of many runs, which leaves them out. */
 		if (e->tid)
 			fprintf(out, "; by thread %u", e->tid);
 		fputc('\n', out);
@@ -468,7 +468,7 @@ static void print_cause(FILE *out, const struct line *l, const struct finding *f
 	fputc('\n', out);
 }
 
-/* Prints the section that a row waited for longest, if that is known. */
+/* Prints the section for which a row waited longest, if known. */
 static void print_holder(const struct report *r, FILE *out, const struct line *l)
 {
 	struct place holder;
@@ -483,7 +483,7 @@ static void print_holder(const struct report *r, FILE *out, const struct line *l
 	fprintf(out, ": %.1f%% of the time waited\n", 100 * l->blocked);
 }
 
-/* Prints why the adaptive policy does not elide a row any more. */
+/* Prints why the adaptive policy no longer elides a row. */
 static void print_decision(const struct report *r, FILE *out, const struct line *l)
 {
 	struct measured m = line_measured(r, l);
@@ -506,10 +506,10 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 			plural(l->sum.not_attempted));
 }
 
-/* Callers of a wrapper that are printed. */
+/* Callers of a wrapper to print, at most. */
 #define CALLERS_SHOWN 3
 
-/* Prints where the waits of a row come from whose call is in a wrapper. */
+/* Prints the callers whose waits a row has, if its call is in a wrapper. */
 static void print_callers(const struct report *r, FILE *out, const struct line *l)
 {
 	struct caller callers[CALLERS_MAX];
@@ -586,7 +586,7 @@ static void print_notes(const struct report *r, FILE *out)
 			(unsigned long long)n->nr_orphans, plural(n->nr_orphans));
 }
 
-/* Would mode elide have an arm for a lock of the table, though the processor has no RTM? */
+/* Could mode elide restrict threads at a lock of the table without RTM? */
 static int may_restrict(const struct report *r)
 {
 	const struct elide_header *h = &r->file->header;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * view-line.c - the cache lines that transactions lost, and who touched which bytes of them.
+ * view-line.c - the cache lines of conflicts, and the code that touched their bytes.
  *
- * In the manner of the second table of perf c2c. Must never name a line that is not shown.
+ * Like the second table of perf c2c. Must never look up names for a line that is not shown.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 enum access { ACCESS_UNKNOWN, ACCESS_READ, ACCESS_WRITE };
 
-/* Whose access: of the thread that aborted, of the one that aborted it, or a hint's load. */
+/* The access of the aborted thread, of the one that aborted it, or the load of a hint. */
 enum who { WHO_OWN, WHO_OTHER, WHO_HINT };
 
 /* A place in the code that touched bytes of a line. */
@@ -38,7 +38,7 @@ struct toucher {
 	const struct elide_detail *detail;
 };
 
-/* A line: @nr of the touchers, from @first on; @samples of aborts, @hints of loads. */
+/* A line: @nr touchers from @first on; @samples of aborts, @hints of loads. */
 struct hot_line {
 	uint64_t line;
 	size_t first;
@@ -94,14 +94,14 @@ static int compare_lines(const void *x, const void *y)
 	return c ? c : by_number(a->line, b->line);
 }
 
-/* The accesses of a detail: of the thread that aborted, and of the other thread if known. */
+/* The accesses of a detail: that of the aborted thread, and that of the other thread if known. */
 static size_t split(const struct elide_detail *d, struct toucher *to)
 {
 	enum access own = d->source == ELIDE_DETAIL_EMULATOR ? ACCESS_READ : ACCESS_UNKNOWN;
 
 	if (d->source == ELIDE_DETAIL_HINT)
 		own = ACCESS_READ;
-	/* An access that conflicts with a read is a write. */
+	/* An access that conflicts with a read must be a write. */
 	if (d->own_written || (d->other_pc && !d->other_write))
 		own = ACCESS_WRITE;
 	to[0] = (struct toucher){
@@ -123,7 +123,7 @@ static size_t split(const struct elide_detail *d, struct toucher *to)
 	return 2;
 }
 
-/* Sum up touchers that are equal, which are neighbours. Return: how many are left. */
+/* Sum up equal touchers, which are neighbours. Return: the remaining number. */
 static size_t sum_touchers(struct toucher *t, size_t nr)
 {
 	size_t kept = 0;
@@ -151,7 +151,7 @@ static void add_line(struct hot_lines *h, const struct toucher *t)
 		*l = (struct hot_line){.line = t->detail->line, .first = t - h->toucher};
 	}
 	l->nr++;
-	/* A detail is counted once, with the thread that aborted. */
+	/* A detail is counted once, with the aborted thread. */
 	if (t->who == WHO_OTHER)
 		return;
 	if (t->who == WHO_HINT) {
@@ -226,7 +226,7 @@ static const char *sharing_of(const struct hot_line *l)
 						  "unknown";
 }
 
-/* Names the data that lies at the bytes of a toucher. */
+/* Names the data at the bytes of a toucher. */
 static void name_bytes(const struct report *r, const struct toucher *t, struct data_name *n)
 {
 	struct elide_detail one = *t->detail;
@@ -252,7 +252,7 @@ static int where_of(const struct report *r, const struct toucher *t, struct wher
 	return 0;
 }
 
-/* The count with "~" before it if it is an estimate, because not every abort was sampled. */
+/* The count, with "~" if it is an estimate because not every abort was sampled. */
 static void count_text(uint64_t samples, uint64_t count, char *to, size_t size)
 {
 	snprintf(to, size, "%s%llu", samples == count ? "" : "~", (unsigned long long)count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * view-line.h - what was sampled, by cache line: report --by line.
+ * view-line.h - samples by cache line: report --by line.
  *
  * Must never print a sum as a counter: counts of samples are estimates.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * view-stack.c - sampled stacks: a table, JSON, CSV, and the lines flame graphs are made from.
+ * view-stack.c - sampled stacks as a table, JSON, CSV, and folded lines for flame graphs.
  *
- * Must never name a stack that is not shown.
+ * Must never look up names for a stack that is not shown.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "view-stack.h"
 #include "views.h"
 
-/* Most cycles first; samples with as many in the order of records_merge(). */
+/* Most cycles first; equal ones in the order of records_merge(). */
 static int compare_samples(const void *x, const void *y)
 {
 	const struct elide_sample *a = *(const struct elide_sample *const *)x;
@@ -32,7 +32,7 @@ static int compare_samples(const void *x, const void *y)
 	return c ? c : by_number((uint64_t)a, (uint64_t)b);
 }
 
-/* The samples in their order; *@nr of them, at most @top. */
+/* The first *@nr samples in order, at most @top. */
 static const struct elide_sample **sorted(const struct report *r, size_t top, size_t *nr)
 {
 	const struct data_file *f = r->file;
@@ -53,7 +53,7 @@ static int where_of(const struct report *r, const struct elide_sample *s, struct
 	return where_fill(r, w, s->class_index, s->kind, s->site);
 }
 
-/* Of blocked releases there is no counter that is exact. */
+/* Releases that others waited for have no exact counter. */
 struct stack_weight stack_weight(const struct report *r, const struct elide_sample *s)
 {
 	const struct sum *sum = sums_get(r->sums, s->class_index, s->site, s->kind, 0);
@@ -86,7 +86,7 @@ struct stack_weight stack_weight(const struct report *r, const struct elide_samp
 	return w;
 }
 
-/* What a sample is of, of which there are @nr. */
+/* Prints the number and name of the events of a sample. */
 static void print_events(FILE *out, unsigned int type, uint64_t nr)
 {
 	static const char *const says[][2] = {
@@ -123,7 +123,7 @@ static void print_stack(const struct report *r, FILE *out, const struct elide_sa
 	where_print(out, &where);
 	fputc('\n', out);
 	for (size_t i = 0; i < nr; i++) {
-		/* The functions around an inlined one follow it. */
+		/* The functions around an inlined one follow it in the list. */
 		frames[i].inlined_into = NULL;
 		fputs("      ", out);
 		view_print(out, &frames[i]);
@@ -162,7 +162,7 @@ void stacks_csv_head(FILE *out)
 }
 
 /*
- * "outermost;...;innermost", what would end a frame or a line replaced.
+ * "outermost;...;innermost", with characters replaced that would end a frame or a line.
  * @shortened: C++ names without their arguments
  */
 static char *fold(const struct report *r, uint32_t stack, const char *first, bool shortened)
@@ -247,7 +247,7 @@ static int compare_folded(const void *x, const void *y)
 	return strcmp(((const struct folded *)x)->text, ((const struct folded *)y)->text);
 }
 
-/* Releases by number, for they cost nothing themselves; else ns, or cycles if they are unknown. */
+/* The number of releases, which cost nothing themselves; else ns, or cycles if these are unknown. */
 static uint64_t folded_weight(const struct report *r, const struct elide_sample *s)
 {
 	struct stack_weight w = stack_weight(r, s);

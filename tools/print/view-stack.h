@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * view-stack.h - what was sampled, by stack: report --by stack, --folded.
+ * view-stack.h - samples by stack: report --by stack, --folded.
  *
- * Must never sum counters: the samples stand for them, they are not they.
+ * Must never add samples to counters: they represent the same events.
  */
 #ifndef ELIDE_VIEW_STACK_H
 #define ELIDE_VIEW_STACK_H
@@ -14,8 +14,8 @@
 #include "../model/report.h"
 
 /**
- * struct stack_weight - events and cycles that a sample stands for.
- * @exact: each event was sampled
+ * struct stack_weight - events and cycles that a sample represents.
+ * @exact: every event was sampled
  */
 struct stack_weight {
 	double count;
@@ -24,10 +24,10 @@ struct stack_weight {
 };
 
 /**
- * stack_weight() - what a sample stands for.
+ * stack_weight() - the events and cycles that a sample represents.
  *
- * The samples of a row's events of one type stand for all of them: their numbers are scaled to the
- * row's counters, which are exact.
+ * The samples of a row and type represent all its events: their numbers are scaled to the row's
+ * exact counters.
  */
 struct stack_weight stack_weight(const struct report *r, const struct elide_sample *s);
 
@@ -46,7 +46,7 @@ void stacks_csv(const struct report *r, FILE *out, size_t top);
 json_t *stacks_json(const struct report *r, size_t top);
 
 /**
- * folded_print() - print the stacks of one type as lines that flame graphs are made from.
+ * folded_print() - print the stacks of one type as folded lines for flame graphs.
  * @type: enum elide_sample_type
  */
 void folded_print(const struct report *r, FILE *out, unsigned int type);

@@ -41,7 +41,7 @@ static void fill_cells(const struct report *r, const struct thread_line *t,
 #undef ELIDE_THREAD_COLUMN
 }
 
-/* @cells: NULL for the line that names the columns */
+/* @cells: NULL for the line of column names */
 static void print_row(FILE *out, const struct report *r, const int *widths,
 		      char (*cells)[CELL_MAX + 1])
 {

@@ -14,9 +14,9 @@
 
 /**
  * threads_table() - print the threads as text, those that waited longest first.
- * @top: threads printed, 0 for all
+ * @top: threads to print, 0 for all
  *
- * Return: 0 or -errno, also of the others.
+ * Return: 0 or -errno, as threads_csv() does.
  */
 int threads_table(const struct report *r, FILE *out, size_t top);
 

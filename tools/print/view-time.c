@@ -18,14 +18,14 @@
 #include "../names/names.h"
 #include "csv.h"
 
-/* Characters of a lock's name, and of what stands beside the steps. */
+/* Characters of a lock's name, and of the text beside the steps. */
 #define NAME_WIDTH 32
 #define BESIDE 22
 /* Steps on a terminal, at least and at most. */
 #define STEPS_MIN 10
 #define STEPS_MAX 80
 
-/* From nothing to the most, each as high as an eighth more; and for terminals without UTF-8. */
+/* Bars in steps of an eighth, from nothing to full height; and marks for terminals without UTF-8. */
 static const char *const blocks[] = {" ", "\u2581", "\u2582", "\u2583", "\u2584",
 				     "\u2585", "\u2586", "\u2587", "\u2588"};
 static const char *const marks[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
@@ -33,7 +33,7 @@ static const char *const marks[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"}
 
 _Static_assert(ARRAY_SIZE(marks) == ARRAY_SIZE(blocks), "one for each height");
 
-/* Does the terminal show UTF-8? By the variables that setlocale(3) reads, the first that is set. */
+/* Does the terminal show UTF-8? Decides by the first variable of setlocale(3) that is set. */
 static bool is_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -47,7 +47,7 @@ static bool is_utf8(void)
 	return false;
 }
 
-/* The value of column @at of @nr, over which the steps are spread. */
+/* The value of column @at if the steps are spread over @nr columns. */
 static double column_of(const struct activity *a, const double *steps, size_t at, size_t nr)
 {
 	double from = (double)at * (double)a->nr_steps / (double)nr;
@@ -117,7 +117,7 @@ int activity_table(const struct report *r, FILE *out, int width)
 	if (rc)
 		return rc;
 	if (!a.nr) {
-		fputs(r->file->nr_moments ?
+		fputs(r->file->nr_spans ?
 			      "when it was is not known: the run did not say how long it took\n" :
 			      "no wait and no hold was sampled with its time: there were too few, or "
 			      "ELIDE_STACKS is 0\n", out);

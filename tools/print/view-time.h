@@ -16,7 +16,7 @@
  * activity_table() - print a line of steps for the waits of each lock, and one for its holds.
  * @width: columns of the terminal
  *
- * Return: 0 or -errno, also of the others.
+ * Return: 0 or -errno, as activity_csv() does.
  */
 int activity_table(const struct report *r, FILE *out, int width);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * views.c - names of rows, as the views of what was sampled print them.
+ * views.c - names of rows in the views of samples.
  *
  * Must never print a control character of the data file.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * views.h - names of rows, as the views of what was sampled print them.
+ * views.h - names of rows in the views of samples.
  *
  * Must never print a control character of the data file.
  */
@@ -43,7 +43,7 @@ void where_csv(FILE *out, const struct where *w);
 /** line_print() - print the lock and the call of a row, for a sentence. */
 void line_print(FILE *out, const struct line *l);
 
-/** view_print() - print "function file:line", or what is known of it; long names are shortened. */
+/** view_print() - print "function file:line", or the known part of it; long names are shortened. */
 void view_print(FILE *out, const struct place *p);
 
 #endif

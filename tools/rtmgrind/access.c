@@ -45,7 +45,7 @@ static Bool pushes(ThreadId tid, Addr addr, Bool write)
 	return write && addr == VG_(get_SP)(tid) && unwind_insn_pushes(current_pc);
 }
 
-/* The section that a struct rtmgrind_outer at @address in the program's memory says. */
+/* Reads the section of a struct rtmgrind_outer at @address in the program's memory. */
 static void describe_section(struct rtmgrind_section *section, Addr address)
 {
 	const struct rtmgrind_outer *outer = (void *)address;
@@ -295,8 +295,8 @@ static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bo
 
 	current_bytes = bytes_of(addr, size);
 	/*
-	 * No other transaction conflicts with an access that the sets cover already: when the later
-	 * of the two was made it aborted one of the transactions.
+	 * No other transaction conflicts with an access that the sets cover already: the later of two
+	 * conflicting accesses has aborted one of the transactions.
 	 */
 	if (touch && touch_again(touch, write))
 		return;
@@ -328,7 +328,7 @@ void access_direct(ThreadId tid, Addr addr, SizeT size, Bool write)
 }
 
 /**
- * access_kernel_write() - a system call that is answered here is about to write memory.
+ * access_kernel_write() - a system call that the emulator answers is about to write memory.
  * @addr: first byte
  * @size: bytes
  *
@@ -344,7 +344,7 @@ Bool access_kernel_write(Addr addr, SizeT size)
 }
 
 /**
- * access_again() - an access of the running thread's transaction that the filter lets pass.
+ * access_again() - note an access of the running thread's transaction that passes the filter.
  * @addr: first byte; all bytes are in one line
  * @size: bytes
  * @write: False for a read
@@ -380,7 +380,7 @@ void access_cached(Addr addr, SizeT size, Bool write)
 
 		current_bytes = bytes_of(at, end - at);
 		/*
-		 * Before a cache gets the line: a page fault is charged at a miss, so a line of an
+		 * Before the line enters a cache: a page fault is charged at a miss, so a line of an
 		 * absent page must not be in a cache.
 		 */
 		if (txn)
@@ -403,7 +403,7 @@ static void describe_set(struct rtmgrind_abort *info, ThreadId tid, Addr addr)
 	const struct txn *txn = txns[tid];
 	UInt nr_sets = model_l1_sets();
 	UInt set = addr / LINE_SIZE % nr_sets;
-	/* The line that takes the place is not in the transaction's sets yet. */
+	/* The line that replaces it is not in the transaction's sets yet. */
 	UInt more = tid == current_tid;
 	UInt ways = more, i;
 

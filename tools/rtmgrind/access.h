@@ -2,7 +2,7 @@
 /*
  * access.h - memory accesses: conflicts, and the sets of transactions; see access.c.
  *
- * Must never be called behind the access that it announces.
+ * Must never be called after the access itself.
  */
 #ifndef RTMGRIND_ACCESS_H
 #define RTMGRIND_ACCESS_H

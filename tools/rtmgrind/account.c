@@ -4,17 +4,17 @@
  *
  * Generated code counts the instructions of a slice down. An instruction takes model.cpi hundredths
  * of a cycle; while the other hardware thread of the core runs, too, it takes 100 / model.smt_speed
- * times that. Which of the two holds is decided when the slice begins. Latencies are charged in
- * cycles and are exact: struct slice keeps them apart from the instructions. Only the point at
- * which the slice ends is rounded, as it counts a latency as a number of instructions. The fraction
- * of a cycle that is left at the end of a slice is kept in vthread.rest, so the sum is exact.
+ * times that, as decided when the slice begins. Latencies are charged in
+ * cycles and are exact: struct slice keeps them apart from the instructions. Only the end of the
+ * slice is rounded, as there a latency counts as a number of instructions. vthread.rest keeps the
+ * fraction of a cycle that is left at the end of a slice, so the sum is exact.
  *
  * Where an instruction takes one cycle, the number of instructions is the time and no division is
  * needed: slice.scaled is False.
  *
  * Time can stand still for a thread (vthread.nr_still, startup.c): then its instructions take no
- * time, enter no cache, and no random number decides the length of its slices, so what it does
- * leaves no trace in the simulated machine.
+ * time, enter no cache, and no random number decides the length of its slices, so they
+ * leave no trace in the simulated machine.
  */
 #include "account.h"
 #include "coherence.h"
@@ -31,7 +31,7 @@ Long slice_bias;
 struct slice slice;
 
 /*
- * Instructions after which time goes on for a thread for which it stands still. The loader executes
+ * Instructions after which time resumes for a thread for which it stood still. The loader executes
  * 20 to 50 million for a program of 100 libraries. Chosen.
  */
 #define STILL_MAX 200000000LL
@@ -138,8 +138,8 @@ Long account_latest(void)
 }
 
 /**
- * account_raise() - time passes for the running thread, in which it takes no processor time.
- * @at: virtual time from which it can go on; nothing happens if that is over
+ * account_raise() - advance the running thread's clock without processor time.
+ * @at: virtual time from which it can go on; nothing happens if that has passed
  */
 void account_raise(Long at)
 {
@@ -149,7 +149,7 @@ void account_raise(Long at)
 		t->clock += at - account_now();
 }
 
-/** account_note_end() - the process ends now; what follows takes no virtual time. */
+/** account_note_end() - the process ends now; later instructions take no virtual time. */
 void account_note_end(void)
 {
 	if (!end_time)
@@ -210,11 +210,11 @@ Bool account_stands(const struct vthread *t)
 }
 
 /**
- * account_stand_still() - time stands still for the running thread from now on, or goes on.
- * @still: True: it stands still; the calls nest
+ * account_stand_still() - stop time for the running thread, or let it resume.
+ * @still: True: it stops; the calls nest
  *
- * If time goes on in the same slice in which it stopped, the slice has the length that it would
- * have had; else it ends at the next block.
+ * If time resumes in the slice in which it stopped, the slice keeps its length; else it ends at the
+ * next block.
  */
 void account_stand_still(Bool still)
 {
@@ -250,7 +250,7 @@ void account_stand_still(Bool still)
 /**
  * account_track() - decide whether generated code tracks memory accesses from the next block on.
  *
- * It does so while a transaction is open, and on a machine with caches where the cost model is on.
+ * It does so while a transaction is open, and on a machine with caches while the cost model is on.
  */
 void account_track(void)
 {
@@ -260,7 +260,7 @@ void account_track(void)
 }
 
 /**
- * account_cut() - end the running slice where another thread can run.
+ * account_cut() - end the running slice when another thread can run.
  * @at: virtual time from which the other thread can run
  */
 void account_cut(Long at)

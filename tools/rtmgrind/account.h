@@ -2,7 +2,7 @@
 /*
  * account.h - how instructions become virtual time; see account.c.
  *
- * Must never be read by generated code but for slice_left and slice_bias.
+ * Generated code must never read anything here except slice_left and slice_bias.
  */
 #ifndef RTMGRIND_ACCOUNT_H
 #define RTMGRIND_ACCOUNT_H

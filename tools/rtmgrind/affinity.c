@@ -88,7 +88,7 @@ SizeT affinity_mask(HChar *text)
 	return used + VG_(sprintf)(text + used, "\n");
 }
 
-/* The thread that a call names by its Linux thread id, 0 if it is not of this process. */
+/* The thread with a Linux thread id, 0 if it is not of this process. */
 static ThreadId find_thread(Int lwp)
 {
 	return lwp ? vthread_find(lwp, True) : current_tid;

@@ -16,7 +16,7 @@
 
 /**
  * alarm_pass() - let time pass until now.
- * @alarm: the alarm; its next expiry is behind @now afterwards
+ * @alarm: the alarm; afterwards its next expiry is later than @now
  * @now: time on its clock, ns
  *
  * Return: number of times that it expired.
@@ -41,7 +41,7 @@ Long alarm_pass(struct alarm *alarm, Long now)
  * @alarm: the alarm
  * @spec: the value and interval that the program passed
  * @now: time on the alarm's clock, ns
- * @base: what the clock showed at virtual time 0, seconds; -1: @spec is relative to @now
+ * @base: time of the clock at virtual time 0, seconds; -1: @spec is relative to @now
  */
 void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base)
 {
@@ -60,7 +60,7 @@ void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now,
 }
 
 /**
- * alarm_get() - tell the time that is left until the next expiry.
+ * alarm_get() - the time left until the next expiry.
  * @alarm: the alarm
  * @now: time on its clock, ns
  * @spec: receives the time left, 0 if it is not armed, and the interval
@@ -105,13 +105,13 @@ void alarm_date_moved(struct alarm *alarm, Long by, Long at)
 }
 
 /**
- * alarm_settime() - what timer_settime(2) and timerfd_settime(2) have in common.
+ * alarm_settime() - the common part of timer_settime(2) and timerfd_settime(2).
  * @guest: registers of the running thread, with the call's arguments
  * @alarm: the timer that the call names
  * @now: time on its clock, ns
  * @clock: number of the clock
  *
- * Return: 0, or -errno and nothing has changed.
+ * Return: 0, or -errno without a change.
  */
 Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Int clock)
 {
@@ -139,7 +139,7 @@ Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Int
 }
 
 /**
- * alarm_gettime() - what timer_gettime(2) and timerfd_gettime(2) have in common.
+ * alarm_gettime() - the common part of timer_gettime(2) and timerfd_gettime(2).
  * @guest: registers of the running thread, with the call's arguments
  * @alarm: the timer that the call names
  * @now: time on its clock, ns

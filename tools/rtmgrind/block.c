@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * block.c - the pieces of code that a rewritten block is made of, and how a block begins and ends.
+ * block.c - emits the parts of a rewritten block, with its beginning and end.
  *
  * Must never emit a call of a helper that changes guest registers without declaring them.
  */
@@ -190,7 +190,7 @@ static void store_slice_left(struct block *b, IRExpr *left)
 
 /**
  * block_charge() - emit code that lets virtual time pass, and ends the slice if it is used up.
- * @b: the block: tracked, or plain and at its end, where it no longer goes over to the tracked one
+ * @b: the block: tracked, or plain and at its end, where it cannot switch to the tracked one any more
  * @insns: the time, in instructions
  */
 void block_charge(struct block *b, Int insns)
@@ -207,7 +207,7 @@ void block_charge(struct block *b, Int insns)
 }
 
 /*
- * The beginning of a plain block: it goes over to its tracked translation if that is needed, else
+ * The beginning of a plain block: it switches to its tracked translation if that is needed, else
  * it takes the time of the whole block off the slice.
  */
 static void begin_plain(struct block *b, Addr addr, Int insns)
@@ -246,7 +246,7 @@ static void begin_tracked(struct block *b, Addr addr, Int insns)
  *        itself is elsewhere
  * @insns: time of the block, in instructions
  *
- * A plain block goes over to its tracked translation instead if that is needed.
+ * A plain block switches to its tracked translation instead if that is needed.
  */
 void block_begin(struct block *b, Addr addr, Int insns)
 {
@@ -263,9 +263,9 @@ static Bool is_jump(IRJumpKind kind)
 
 /**
  * block_stay_tracked() - on a machine with caches, let a tracked block go on to tracked ones.
- * @b: the block, complete but for its end
+ * @b: the block, complete except for its end
  *
- * A plain block would only go over to its tracked translation.
+ * A plain block would only switch to its tracked translation.
  */
 void block_stay_tracked(struct block *b)
 {
@@ -282,7 +282,7 @@ void block_stay_tracked(struct block *b)
 }
 
 /**
- * block_tracked_exit() - on a machine with caches, let a jump out of a tracked block go to one.
+ * block_tracked_exit() - on a machine with caches, let a tracked block jump to tracked ones.
  * @b: the block
  * @exit: the conditional jump
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * block.h - a block of guest code while it is rewritten, and what its code is made of; see block.c.
+ * block.h - a block of guest code while it is rewritten, and the parts of its code; see block.c.
  *
  * Must never be called while the guest runs: these functions make code, at translation.
  */

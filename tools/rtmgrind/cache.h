@@ -2,7 +2,7 @@
 /*
  * cache.h - one set-associative cache: which lines it holds, and in what state.
  *
- * Must never know which core or level it is, nor what anything costs.
+ * Must never know its core or level, nor any latency.
  */
 #ifndef RTMGRIND_CACHE_H
 #define RTMGRIND_CACHE_H

@@ -34,7 +34,7 @@ static const UChar dwarf_regs[NR_CFI_REGS] = {3, 6, 7, 16};
 /**
  * struct reader - bytes in guest memory that are read one after the other.
  * @at: the next byte
- * @end: the address behind the last byte
+ * @end: the address after the last byte
  * @bad: a read went beyond @end
  */
 struct reader {
@@ -188,7 +188,7 @@ static Addr find_function(Addr header, Addr pc)
 	return low ? header + table[2 * low - 1] : 0;
 }
 
-/* Reads the length of an entry of .eh_frame. Return: the bytes behind the length. */
+/* Reads the length of an entry of .eh_frame. Return: the bytes after the length. */
 static struct reader read_entry(Addr addr)
 {
 	struct reader r = read_at(addr);
@@ -264,7 +264,7 @@ static Int followed(ULong dwarf_reg)
 
 /*
  * Reads an expression. Known are register + offset (DW_OP_breg) and the word in memory there
- * (DW_OP_deref behind it); compilers and the C library use no others.
+ * (DW_OP_deref after it); compilers and the C library use no others.
  */
 static struct cfi_place read_expression(struct reader *r, Bool location)
 {
@@ -378,8 +378,8 @@ static Bool run_register(struct reader *r, UInt op, const struct cie *cie, struc
 }
 
 /*
- * Executes call frame instructions until the address, which begins at @at, is behind @pc. Return:
- * False if one of them is not known.
+ * Executes call frame instructions until the address, which begins at @at, is beyond @pc. Return:
+ * False if one of them is unknown.
  */
 static Bool run(struct reader r, const struct cie *cie, Addr at, Addr pc, struct cfi_row *row,
 		const struct cfi_row *initial)
@@ -412,7 +412,7 @@ static Bool run(struct reader r, const struct cie *cie, Addr at, Addr pc, struct
 }
 
 /**
- * cfi_find() - look up how to get from an instruction's frame to the caller's.
+ * cfi_find() - look up the rules that lead from an instruction's frame to the caller's.
  * @pc: address of the instruction
  * @row: receives the rules
  *

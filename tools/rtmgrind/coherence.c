@@ -223,7 +223,7 @@ static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 	return cycles;
 }
 
-/* Whether an access has to wait for other cores: the line moves, or they must give it up. */
+/* Whether an access has to wait for other cores, because the line moves or they must give it up. */
 static Bool concerns_others(const struct shared_line *entry, Int core, Bool write)
 {
 	if (!entry)
@@ -262,9 +262,9 @@ static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 
 /*
  * Waits until a line that other cores have arrives at @core. The first half of the latency is the
- * way of the request, so a nearer core's request arrives sooner. If the line moves to another core
- * then, the request queues. The second half is the way of the line, during which no core can use
- * it. Other threads run meanwhile, so whatever was known of the line may have changed afterwards.
+ * travel time of the request, so a nearer core's request arrives sooner. If the line moves to another
+ * core then, the request queues. The second half is the travel time of the line, during which no core
+ * can use it. Other threads run meanwhile, so the state of the line may have changed afterwards.
  */
 static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool write)
 {
@@ -368,7 +368,7 @@ static Addr fill(Int core, Addr tag)
 }
 
 /**
- * coherence_access() - simulate an access that the filter has not let pass.
+ * coherence_access() - simulate an access that did not pass the filter.
  * @tid: the running thread, in the region of interest
  * @addr: first byte; all bytes are in one line
  * @write: False for a read
@@ -407,7 +407,7 @@ void coherence_access(ThreadId tid, Addr addr, Bool write)
 }
 
 /**
- * coherence_allow() - let the filter pass the same access from now on.
+ * coherence_allow() - let the same access pass the filter from now on.
  * @tid: the running thread; coherence_access() has been called, and the thread's transaction, if
  *       one is open, has the line in its sets
  * @line: address of the line's first byte

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * contention.c - which core gets a line next that several cores request.
+ * contention.c - which core gets a line next if several request it.
  *
  * A line makes one move at a time, and requests that arrive during the move queue. When the move
  * is over and the line is shared, all queued reads are granted at once. Of the other requests the
  * one from the core nearest to the line is granted, among equally near ones the first to arrive.
  * Requests from the domain that has the line reach it at once. One from another domain waits in
  * the directory, which then has to ask the core that has the line; until its question arrives, a
- * request from a nearer core overtakes. So a busy-waiting lock stays in one part of a processor,
- * which is what CIDR'21 A.2 observed.
+ * request from a nearer core overtakes. So a busy-waiting lock stays in one part of a processor, as
+ * CIDR'21 A.2 observed.
  *
  *   state of a request   meaning
  *   idle                 the thread requests no line
@@ -32,8 +32,8 @@
  * @write: the thread wants to write: no other core may keep the line
  * @queued: the request is queued, see above
  * @moving: the line moves or is reserved, see above
- * @asked: the directory's question has reached the core that has the line: the request cannot be
- *         overtaken any more
+ * @asked: the directory's question has reached the core that has the line: no other request can
+ *         overtake this one any more
  */
 struct request {
 	struct request *next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * contention.h - which core gets a line next that several cores request; see contention.c.
+ * contention.h - which core gets a line next if several request it; see contention.c.
  *
  * Must never know what a cache is.
  */

@@ -3,10 +3,9 @@
  * core-hooks.c - where the emulator reaches into Valgrind's core.
  *
  * The core is linked statically. The linker's --wrap puts functions of this file, of lwp.c and of
- * debuginfo.c in front of some of the core's own; build.mk lists them. What else depends on the
- * version of Valgrind beyond its public headers is the big lock in sched.c, and the shapes of
- * code that instrument.c and insn.c recognise. Whether all this holds for a version, the self-test
- * of tools/selftest finds out.
+ * debuginfo.c in front of some of the core's own; build.mk lists them. The big lock in sched.c, and
+ * the shapes of code that instrument.c and insn.c recognise, also depend on the version of Valgrind
+ * beyond its public headers. The self-test of tools/selftest finds out whether a version fits.
  */
 #include "core-hooks.h"
 #include "libvex.h"
@@ -48,7 +47,7 @@ extern VexControl vex_control;
 extern SysRes VG_(do_sys_sigprocmask)(ThreadId tid, Int how, vki_sigset_t *set,
 				      vki_sigset_t *old);
 
-/* The linker gives these names to functions of Valgrind's and to what replaces them. */
+/* The linker gives these names to functions of Valgrind's and to their replacements. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
@@ -285,7 +284,7 @@ static Bool is_fault(const vki_siginfo_t *info)
 }
 
 /*
- * Every signal passes here before it is delivered. A fault in a transaction aborts the transaction
+ * Called for every signal before its delivery. A fault in a transaction aborts the transaction
  * and is not delivered; any other signal is delivered after it has aborted the transaction. The
  * abort cannot wait for signal_arrives(): by then the core has chosen the address of the signal
  * frame by the stack pointer, which the abort changes.
@@ -374,7 +373,7 @@ UInt __wrap_vgPlain_umsg(const HChar *format, ...)
 	return printed;
 }
 
-/* The stack trace of a fatal signal, which does not appear with -q either. */
+/* The stack trace of a fatal signal: with -q it does not appear either. */
 void __wrap_vgPlain_pp_ExeContext(ExeContext *context)
 {
 	if (VG_(clo_verbosity) > 0)
@@ -399,7 +398,7 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
 	return check;
 }
 
-/* More than the longest instruction and the bytes that VEX reads behind it, bytes. */
+/* More than the longest instruction and the bytes that VEX reads after it, bytes. */
 #define PATCH_SIZE 64
 /* The DS segment prefix, which has no effect in 64-bit code. */
 #define EMPTY_PREFIX 0x3e
@@ -413,7 +412,7 @@ static Bool chase_nothing(void *opaque, Addr addr)
 /*
  * VEX rejects XACQUIRE and XRELEASE in front of arithmetic with an immediate operand.
  * instrument.c ends a block in front of such an instruction, and the block that begins there is
- * translated from a copy of that one instruction without the hint, which is @at bytes behind its
+ * translated from a copy of that one instruction without the hint, which is @at bytes after its
  * beginning.
  */
 static VexTranslateResult translate_without_hint(VexTranslateArgs *args, UInt at)
@@ -448,7 +447,7 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 }
 
 /*
- * Jumps to a higher address enter a block behind the event check, whose size this is, so they would
+ * Jumps to a higher address enter a block after the event check, whose size this is, so they would
  * not notice the end of a slice. With size 0 they enter in front of it.
  */
 Int __wrap_LibVEX_evCheckSzB(VexArch arch)
@@ -456,7 +455,7 @@ Int __wrap_LibVEX_evCheckSzB(VexArch arch)
 	return 0;
 }
 
-/* VEX calls it. The compiler's library has it, but tools are not linked with that. */
+/* VEX calls this function of the compiler's library, with which tools are not linked. */
 int __popcountdi2(long long value)
 {
 	unsigned long long left = value;

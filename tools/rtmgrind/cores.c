@@ -60,8 +60,8 @@ static void assign(Int cpu, ThreadId tid)
 }
 
 /**
- * cores_reset() - free the processors of threads that are not in the child of a fork().
- * @only: the thread that is
+ * cores_reset() - in the child of a fork(), free the processors of all threads but one.
+ * @only: the thread that the child has
  */
 void cores_reset(ThreadId only)
 {
@@ -148,8 +148,8 @@ static Int best_cpu(const struct vthread *t)
 }
 
 /*
- * Of the threads that queue and for which a processor is free, the one that has queued for the
- * longest time, 0 none; @cpu receives the processor.
+ * The thread that has queued for the longest time among those for which a processor is free, 0 none;
+ * @cpu receives the processor.
  */
 static ThreadId first_placeable(Int *cpu)
 {

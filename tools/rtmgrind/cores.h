@@ -2,7 +2,7 @@
 /*
  * cores.h - which threads have one of the simulated processors; see cores.c.
  *
- * Must never be called but by the running thread, or with the scheduler's guard held.
+ * Only the running thread, or a holder of the scheduler's guard, may call it.
  */
 #ifndef RTMGRIND_CORES_H
 #define RTMGRIND_CORES_H

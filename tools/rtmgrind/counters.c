@@ -49,7 +49,7 @@ static const HChar *const names[] = {
  * @retired: RTM_RETIRED.* in [0], HLE_RETIRED.* in [1]
  * @other: the events that RTM and HLE do not have each, by enum counter
  * @causes: aborts by cause: of RTM transactions in [0], of HLE regions in [1]
- * @lost: cycles that transactions lasted which aborted, with their aborts, as @causes
+ * @lost: cycles of aborted transactions, with their aborts, as @causes
  */
 static struct counts {
 	ULong retired[2][NR_RETIRED];
@@ -160,13 +160,13 @@ const HChar *counters_cause_name(enum rtmgrind_cause cause)
 	return cause_names[cause];
 }
 
-/** counters_probe_done() - what was counted until now belongs to the program's start-up probe. */
+/** counters_probe_done() - the counts until now belong to the program's start-up probe. */
 void counters_probe_done(void)
 {
 	probe = counts;
 }
 
-/* Adds what was counted since the running region of interest began. */
+/* Adds the counts since the running region of interest began. */
 static void add_region(struct counts *to)
 {
 	UInt i;
@@ -271,7 +271,7 @@ static void put_all(Int fd)
 /* O_NOFOLLOW of asm-generic/fcntl.h, for which Valgrind has no name. */
 #define NOFOLLOW 00400000
 
-/** counters_write() - write all counters, at the end, to where the option --counters says. */
+/** counters_write() - at the end, write all counters to the place that --counters names. */
 void counters_write(void)
 {
 	Int fd, flags = VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY;
@@ -282,7 +282,7 @@ void counters_write(void)
 	if (!file_format)
 		return;
 	name = VG_(expand_file_name)("--counters", file_format);
-	/* Below /dev and /proc the links lead to what the user has open. */
+	/* Below /dev and /proc the links lead to open files of the user. */
 	if (VG_(strncmp)(name, "/dev/", 5) && VG_(strncmp)(name, "/proc/self/fd/", 14))
 		flags |= NOFOLLOW;
 	fd = VG_(fd_open)(name, flags, 0600);

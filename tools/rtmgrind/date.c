@@ -4,8 +4,8 @@
  *
  * The date of a run is virtual time plus an offset, which all emulated processes of the run have in
  * common. When one of them sets the date, the timeouts and timers that are absolute dates move in
- * virtual time: each process finds that when it next chooses a thread. The host's date is never
- * set, as it would be set to that of the run. Must never change how much time a clock lets pass.
+ * virtual time: each process notices it when it next chooses a thread. The host's date is never
+ * set, as it would get that of the run. Must never change how fast a clock runs.
  */
 #include "date.h"
 #include "account.h"
@@ -45,9 +45,9 @@ static Long *offset(void)
 }
 
 /**
- * date_offset() - how far the date was set.
+ * date_offset() - by how much the date was set.
  *
- * Return: ns that are added to the date of a run in which it was not.
+ * Return: ns to add to the date of a run in which it was not set.
  */
 Long date_offset(void)
 {
@@ -55,7 +55,7 @@ Long date_offset(void)
 }
 
 /**
- * date_undo() - convert a date to the one of a run in which the date was not set.
+ * date_undo() - convert a date to that of a run in which the date was not set.
  * @ts: the date; not before 1970
  */
 void date_undo(struct vki_timespec *ts)
@@ -90,7 +90,7 @@ static Long moved(Long deadline, Long by, Long at)
 	return deadline - by < at ? at : deadline - by;
 }
 
-/** date_sync() - the date may have been set: move what waits for a date. */
+/** date_sync() - the date may have been set: move timeouts and timers that are dates. */
 void date_sync(void)
 {
 	Long by = *offset() - applied, at;
@@ -114,7 +114,7 @@ void date_sync(void)
 	}
 }
 
-/* Sets the date, as a user who may do so. */
+/* Sets the date; the user may do so. */
 static enum syscall_verdict set(VexGuestAMD64State *guest, Long seconds, Long ns)
 {
 	struct vki_timespec now;
@@ -162,7 +162,7 @@ enum syscall_verdict date_call(VexGuestAMD64State *guest)
 			return guest_answer(guest, -(Long)VKI_EINVAL);
 		return set(guest, words[0], words[1] * 1000);
 	default:
-		/* The first word has what is to change; if nothing, the kernel tells the state. */
+		/* The first word says what to change; if nothing, the kernel only returns the state. */
 		at = of_clock ? guest->guest_RSI : at;
 		if (!guest_may(at, sizeof(UInt), VKI_PROT_READ) || !*(const UInt *)at)
 			return SYSCALL_REAL;

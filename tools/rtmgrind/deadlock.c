@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * deadlock.c - reports where each thread of a deadlocked program stands, and ends the program.
+ * deadlock.c - reports the threads of a deadlocked program, and ends it.
  *
  * A program is reported only if no thread can ever go on: each waits, without a deadline, for
  * another thread of this process. A descriptor, a child process, memory shared with another
@@ -23,13 +23,13 @@
 
 /* Exit status of a program that is ended because it is deadlocked. */
 #define DEADLOCK_STATUS 3
-/* Frames of each thread that are shown. Chosen. */
+/* Frames of each thread to show. Chosen. */
 #define MAX_FRAMES 32
-/* Value of the lock word of a pthread mutex that is held and waited for (glibc's lowlevellock). */
+/* Value of the lock word of a contended pthread mutex (glibc's lowlevellock). */
 #define LOCK_WAITED_FOR 2
 /* Thread id in the word of a priority-inheriting lock (futex(2)). */
 #define PI_OWNER_MASK 0x3fffffff
-/* Offset of a pthread mutex's owner behind its lock word, bytes (glibc's ABI on amd64). */
+/* Offset of a pthread mutex's owner after its lock word, bytes (glibc's ABI on amd64). */
 #define OWNER_OFFSET 8
 
 /* Whether only another thread of this process could wake a thread. */
@@ -54,7 +54,7 @@ static Bool deadlocked(void)
 	return True;
 }
 
-/* The thread of this process that holds the lock at @addr; 0 if there is none, or no lock. */
+/* The thread of this process that holds the lock at @addr; 0 if there is none, or if it is no lock. */
 static ThreadId holder_of(Addr addr, enum wait_kind kind)
 {
 	if (kind == WAIT_PI)

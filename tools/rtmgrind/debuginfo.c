@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * debuginfo.c - reads debug information, for the report about a program that is about to end.
+ * debuginfo.c - reads debug information for the report about a program that is about to end.
  *
  * Valgrind would read the debug information of each object when the object is mapped. That takes
  * long, and most runs never need it. Must never be called if the program is to go on.
@@ -19,7 +19,7 @@ ULong __real_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 
 /*
- * A file was mapped. Its debug information is not read: that takes long, and the core warns about
+ * A file was mapped. Does not read its debug information, as that takes long, and the core warns about
  * forms that are newer than itself.
  */
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)

@@ -2,11 +2,11 @@
 /*
  * decode.c - prefixes, map and opcode of a guest instruction (Intel SDM vol. 2, chapter 2).
  *
- * Must never read more bytes than the processor itself would, nor than the caller allows.
+ * Must never read more bytes than the processor would, nor more than the caller allows.
  */
 #include "decode.h"
 
-/* Takes a legacy prefix. Return: False if the byte is none. */
+/* Takes a legacy prefix. Return: False if the byte is not one. */
 static Bool take_prefix(const UChar *code, UInt at, struct decoded *insn)
 {
 	switch (code[at]) {

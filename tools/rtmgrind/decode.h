@@ -32,7 +32,7 @@ enum opcode_map { OPCODE, OPCODE_0F, OPCODE_0F38, OPCODE_0F3A, VEX_0F, OPCODE_UN
  * @vex_256: VEX.L is set: the operand has 256 bits
  * @repeat: the last one of the prefixes F2 and F3, 0 none
  * @repeat_at: index of @repeat in the instruction, bytes
- * @behind: the byte behind the opcode, usually ModRM
+ * @behind: the byte after the opcode, usually ModRM
  */
 struct decoded {
 	enum opcode_map map;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * directory.c - a hash table of the lines that some core has, with the cores that have each.
+ * directory.c - a hash table of the lines that some core has, and of their cores.
  *
- * It has no more entries than the caches of all cores have lines, and one for each line that
+ * It has at most as many entries as the caches of all cores have lines, and one for each line that
  * moves. An entry is dropped when no core has the line and no request for it is left.
  *
  * Must never charge virtual time.
@@ -134,7 +134,7 @@ Bool directory_has(const struct shared_line *entry, Int core)
 /**
  * directory_next() - iterate over the cores that have a line.
  * @entry: the line
- * @core: result of the call before, -1 in the first call
+ * @core: result of the previous call, -1 in the first one
  *
  * Return: the next core, -1 at the end.
  */

@@ -15,11 +15,13 @@
  * @line: address of its first byte
  * @owner: the only core that has it, which may write it (E or M); -1: it is shared
  * @nr_cores: number of cores that have it
- * @mover: thread to whose core it moves, or for whose core it is reserved, 0 none; contention.c's
- * @queue: requests that wait for the line; contention.c's
- * @last_core: core that had it when it was reserved; contention.c's
- * @epoch: number of forks when @mover and @queue were set; contention.c's
+ * @mover: thread to whose core it moves, or for whose core it is reserved, 0 none
+ * @queue: requests that wait for the line
+ * @last_core: core that had it when it was reserved
+ * @epoch: number of forks when @mover and @queue were set
  * @cores: bit set of the cores that have it
+ *
+ * Only contention.c uses @mover, @queue, @last_core and @epoch.
  */
 struct shared_line {
 	struct shared_line *next;

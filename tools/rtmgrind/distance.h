@@ -2,7 +2,7 @@
 /*
  * distance.h - how far cores are from each other; see distance.c.
  *
- * Must never know where a line is.
+ * Must never know the place of a line.
  */
 #ifndef RTMGRIND_DISTANCE_H
 #define RTMGRIND_DISTANCE_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elf.h - what the emulator reads of ELF objects (System V ABI and its amd64 supplement).
- *
- * Must never have more than that: a Valgrind tool has no <elf.h>.
+ * elf.h - the parts of ELF objects that the emulator reads (System V ABI and its amd64 supplement),
+ * as a Valgrind tool has no <elf.h>.
  */
 #ifndef RTMGRIND_ELF_H
 #define RTMGRIND_ELF_H

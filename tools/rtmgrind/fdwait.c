@@ -3,9 +3,9 @@
  * fdwait.c - system calls that may wait for a file descriptor.
  *
  * Valgrind carries such a call out only when it will not block: then it is over at once, at a
- * defined virtual time. Until then the thread waits in front of it. poll, select and epoll_wait are
- * made here with a timeout of 0, as their own timeout is one of virtual time; their signal mask
- * holds while the thread waits.
+ * defined virtual time. Until then the thread waits in front of it. The emulator makes poll, select
+ * and epoll_wait with a timeout of 0, as their own timeout is virtual; their signal mask is in
+ * force while the thread waits.
  *
  * Must never let such a call wait in the kernel while another thread could run.
  */
@@ -46,7 +46,7 @@ static enum syscall_verdict leave_to_kernel(void)
 	return SYSCALL_REAL;
 }
 
-/* The virtual deadline of a timeout in milliseconds; 0, which is none, if it is negative. */
+/* The virtual deadline of a timeout in milliseconds; 0, which means none, if it is negative. */
 static Long deadline_ms(Int timeout)
 {
 	return timeout < 0 ? 0 : time_after(time_cycles(0, timeout * 1000000LL));
@@ -63,8 +63,7 @@ static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Addr mask, Long 
 
 /*
  * Whether the call is over, though no descriptor is ready. A call with a signal mask of its own
- * lets pending signals in even if its timeout is 0, so it polls a second time after these could be
- * delivered.
+ * accepts pending signals even if its timeout is 0, so it polls a second time after their delivery.
  */
 static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
@@ -95,8 +94,8 @@ static Int socket_option(Int fd, Int option)
 }
 
 /*
- * Whether the kernel has room for a part of what is written to a connection between processes of
- * the host. For poll(2) it is ready only while three quarters of the room are free.
+ * Whether the kernel has room for a part of the data for a connection between processes of
+ * the host. For poll(2) the connection is ready only while three quarters of the room are free.
  */
 static Bool has_room(Int fd, Short events)
 {
@@ -264,7 +263,7 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 }
 
 /*
- * Writes the time that is left to the timeout, as the kernel does (select(2), "C library/kernel
+ * Writes the remaining time to the timeout, as the kernel does (select(2), "C library/kernel
  * differences").
  */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)

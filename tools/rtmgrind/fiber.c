@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fiber.c - guest threads that change host threads.
+ * fiber.c - guest threads that move between host threads.
  *
  * Valgrind gives each guest thread a host thread with a stack. To let another host thread run takes
- * two system calls and a context switch, 1.8 us (measured). To go on where that thread stopped, on
- * its stack, takes the exchange of 14 registers. So the host thread that runs goes on as the next
+ * two system calls and a context switch, 1.8 us (measured). To resume where that thread stopped, on
+ * its stack, takes the exchange of 14 registers. So the running host thread resumes the next
  * guest thread, and all other host threads sleep.
  *
  *   a host thread   its stack pointer is on   its own guest thread
@@ -68,11 +68,11 @@ __asm__(".text\n"
 	"	jmp fiber_resume\n");
 
 /**
- * fiber_switch() - go on as another guest thread, on the same host thread.
+ * fiber_switch() - resume another guest thread, on the same host thread.
  * @from: fiber of the running guest thread
  * @to: fiber of a guest thread that gave way
  *
- * Returns when a host thread, which may be another one, goes on as @from.
+ * Returns when a host thread, which may be another one, resumes @from.
  */
 void fiber_switch(struct fiber *from, struct fiber *to)
 {
@@ -85,11 +85,11 @@ void fiber_switch(struct fiber *from, struct fiber *to)
 /**
  * fiber_park() - let the host thread sleep.
  * @from: fiber of the running guest thread
- * @host: fiber of the guest thread that the host thread belongs to
- * @sleep: called on the parking stack; sleeps, and returns the fiber to go on as
+ * @host: fiber of the guest thread to which the host thread belongs
+ * @sleep: called on the parking stack; sleeps, and returns the fiber to resume
  * @tid: argument of @sleep
  *
- * Returns when a host thread, which may be another one, goes on as @from.
+ * Returns when a host thread, which may be another one, resumes @from.
  */
 void fiber_park(struct fiber *from, struct fiber *host, struct fiber *(*sleep)(ThreadId tid),
 		ThreadId tid)
@@ -98,7 +98,7 @@ void fiber_park(struct fiber *from, struct fiber *host, struct fiber *(*sleep)(T
 
 	if (!host->parking)
 		host->parking = VG_(malloc)("rtmgrind.parking", PARKING_SIZE);
-	/* The address behind the frame is a multiple of 16, as the ABI demands at a call. */
+	/* The address after the frame is a multiple of 16, as the ABI demands at a call. */
 	frame = (struct frame *)(((Addr)host->parking + PARKING_SIZE) / 16 * 16 - sizeof(*frame));
 	frame->rbx = tid;
 	frame->r12 = (Addr)sleep;

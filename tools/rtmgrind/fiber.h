@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fiber.h - guest threads that change host threads; see fiber.c.
+ * fiber.h - guest threads that move between host threads; see fiber.c.
  *
  * Must never know which guest thread runs next.
  */

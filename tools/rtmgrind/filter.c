@@ -5,9 +5,9 @@
  * Generated code looks each access up in a filter, a table of lines for each hardware thread, and
  * calls coherence.c only if the line is not there. Whatever changes the state of a line, or opens
  * a transaction that has touched it, must take the line out of the filters of all hardware threads
- * that may then no longer access it without notice. What an entry says:
+ * that may then no longer access it without notice. The meaning of an entry:
  *
- *   read entry   the line is the one of its set in the core's first level that was used last; no
+ *   read entry   the line was used last among the lines of its set in the core's first level; no
  *                other thread's transaction has written it; if the thread's own transaction is
  *                open, it has the line
  *   write entry  besides, the core owns the line; no other thread's transaction has read it; if

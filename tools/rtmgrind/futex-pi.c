@@ -8,8 +8,8 @@
  *
  * For a lock in memory shared with other processes there is also the kernel's queue: when a thread
  * of this process releases the lock, waiters of other processes get it first. When a thread of
- * another process does, it leaves the lock free, and the waiters of this process find that when
- * they check it at intervals.
+ * another process releases it, the lock is free until waiters of this process notice that, which
+ * check it at intervals.
  *
  * Must never wait in the kernel, whose clocks are not those of virtual time.
  */
@@ -62,7 +62,7 @@ static Bool give(Addr word, UInt old, UInt died, ThreadId tid)
 	return futex_swap(word, old, new);
 }
 
-/* Whether the owner that a word names has ended, and the kernel has done what it does then. */
+/* Whether the owner in a word has ended, and the kernel has cleaned up after it. */
 static Bool owner_is_gone(UInt value, Bool outside)
 {
 	Int owner = value & OWNER_MASK;
@@ -122,7 +122,7 @@ static Long try_lock(Addr word, Bool outside)
 			return -(Long)VKI_ESRCH;
 		if (value & OWNER_MASK && !gone)
 			return -(Long)VKI_EAGAIN;
-		/* The waiter that has waited for the longest time gets it: it checks, too. */
+		/* The first waiter gets it: it checks, too. */
 		if (waits && first_waiter(word, 0) != current_tid)
 			return -(Long)VKI_EAGAIN;
 	} while (!give(word, value, gone ? OWNER_DIED : value & OWNER_DIED, current_tid));

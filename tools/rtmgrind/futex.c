@@ -2,7 +2,7 @@
 /*
  * futex.c - futexes in virtual time.
  *
- * Waiters of this process are kept here, and woken in the order in which they came. For a futex in
+ * Waiters of this process are kept here, and woken in the order of arrival. For a futex in
  * memory shared with other processes there is also the kernel's queue: a wake goes to waiters of
  * other processes first, and a waiter of this process checks at intervals whether another process
  * has changed the word. While no thread of this process can run, its waiters are in the kernel's
@@ -124,11 +124,11 @@ static ThreadId first_waiter(Addr word, UInt mask, Bool requeue)
 }
 
 /*
- * A thread that waits looks whether its wait is over. A change of the word is no reason: only a
- * wake-up ends a wait with 0, as in the kernel. Two wake-ups come from outside: the kernel's when a
- * thread has ended, which wakes the first waiter, and another process's, which had no waiter to
- * wake while a thread of this process ran. The latter is seen by the word. Whether it was one is
- * not known then, so the answer is that of a call that began after the change.
+ * A waiting thread checks whether its wait is over. A change of the word does not end it: only a
+ * wake-up ends a wait with 0, as in the kernel. Two wake-ups come from outside: that of the kernel
+ * when a thread has ended, which wakes the first waiter, and that of another process, which found no
+ * waiter in the kernel while a thread of this process ran. The latter shows only as a change of the
+ * word, which need not be a wake-up, so the result is that of a call that began after the change.
  */
 static enum syscall_verdict wait_on(VexGuestAMD64State *guest)
 {
@@ -372,7 +372,7 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 }
 
 /**
- * futex_thread_exits() - let the waiters on words with the id of a thread check these again.
+ * futex_thread_exits() - let waiters check words with the id of a thread again.
  * @tid: the thread that ends
  */
 void futex_thread_exits(ThreadId tid)

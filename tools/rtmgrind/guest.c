@@ -2,7 +2,7 @@
 /*
  * guest.c - the guest program's memory, its current instruction and its system call.
  *
- * Must never access guest memory itself: whoever does announces it to access.c.
+ * Must never access guest memory itself, as each access must be announced to access.c.
  */
 #include "guest.h"
 #include "pub_tool_aspacemgr.h"

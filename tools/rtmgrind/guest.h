@@ -2,7 +2,7 @@
 /*
  * guest.h - the guest program's memory, its current instruction and its system call; see guest.c.
  *
- * Must never be needed by code that knows no guest, as caches and distances.
+ * Must never be needed by code without a guest, such as caches and distances.
  */
 #ifndef RTMGRIND_GUEST_H
 #define RTMGRIND_GUEST_H

@@ -3,13 +3,13 @@
  * handover.c - which host thread executes the running guest thread.
  *
  * Valgrind gives each guest thread a host thread of its own, its home. The thread that gets the
- * big lock does not wake its home: the host thread that runs already goes on as that guest thread
+ * big lock does not wake its home: the running host thread resumes that guest thread
  * (see fiber.c), and all other host threads sleep, each on the futex word vthread.turn of the
- * guest thread whose home it is. A guest thread goes home only for what the host's kernel does to
- * the thread that calls it: system calls that Valgrind carries out, signals, the thread's end.
+ * guest thread whose home it is. A guest thread goes home only for operations of the host's kernel
+ * on the calling thread: system calls that Valgrind carries out, signals, the thread's end.
  *
- * The scheduler's guard is here, a spin lock that is held for moments only. Whoever goes on after
- * a hand-over gives it up. Must never wait for the big lock while the guard is held.
+ * The scheduler's guard is here, a spin lock with short sections. The thread that resumes after
+ * a hand-over releases it. Must never wait for the big lock while the guard is held.
  */
 #include "handover.h"
 #include "core-hooks.h"
@@ -60,7 +60,7 @@ ThreadId handover_host(void)
 }
 
 /**
- * handover_set_host() - decide which host thread goes on.
+ * handover_set_host() - decide which host thread runs next.
  * @tid: the guest thread whose home it is, 0 none
  */
 void handover_set_host(ThreadId tid)
@@ -69,7 +69,7 @@ void handover_set_host(ThreadId tid)
 }
 
 /**
- * handover_moved() - has the host thread changed since the call before?
+ * handover_moved() - has the host thread changed since the previous call?
  *
  * Return: the guest thread whose home runs if it has, else 0.
  */
@@ -152,8 +152,8 @@ static struct fiber *sleep_at_home(ThreadId me)
  * @next: the thread that comes next, 0 none
  * @owned: a thread has the big lock, or was chosen to take it
  *
- * Called, and returns, with the guard held. The host thread goes on as @next if that can be done:
- * a thread that is about to end must do so at home.
+ * Called, and returns, with the guard held. The host thread resumes @next if possible: a thread that
+ * is about to end must do so at home.
  */
 void handover_give_way(ThreadId me, ThreadId host, ThreadId next, Bool owned)
 {
@@ -179,7 +179,7 @@ Bool handover_at_home(void)
 /**
  * handover_go_home() - let the running thread go on at home.
  *
- * For what the host's kernel does to the thread that calls it.
+ * For operations of the host's kernel on the calling thread.
  */
 void handover_go_home(void)
 {

@@ -9,9 +9,9 @@
  * and a thread that writes it aborts the transaction, as the lock is in the transaction's read set.
  * XRELEASE must write the value that was saved.
  *
- * A lock can lie in a line that the transaction writes, and can be released before the transaction
- * ends. So the saved contents of a line have the values of before the elisions, not the thread's
- * own: with these an abort would leave a lock held that nobody holds.
+ * A lock can be in a line that the transaction writes, and can be released before the transaction
+ * ends. So the saved contents of a line have the values from before the elisions: with the thread's
+ * own values an abort would leave a lock held without a holder.
  *
  *   instruction  outside        in an HLE region              in an RTM transaction
  *   XACQUIRE     begin, elide   depth + 1; elide if there is  as without the prefix
@@ -303,7 +303,7 @@ static void drop_released(struct hle *hle)
 }
 
 /**
- * hle_finish() - called behind an instruction with a hint.
+ * hle_finish() - called after an instruction with a hint.
  * @pc: address of the instruction
  */
 void hle_finish(Addr pc)
@@ -384,7 +384,7 @@ void hle_rollback(ThreadId tid)
 }
 
 /**
- * hle_park() - a thread gives up its turn: other threads are to see its elided locks free.
+ * hle_park() - a thread gives up its turn: show its elided locks to the others as free.
  * @tid: the thread
  */
 void hle_park(ThreadId tid)
@@ -401,7 +401,7 @@ void hle_park(ThreadId tid)
 }
 
 /**
- * hle_unpark() - a thread has its turn again: it is to see its elided locks taken.
+ * hle_unpark() - a thread has its turn again: show its elided locks to it as taken.
  * @tid: the thread
  */
 void hle_unpark(ThreadId tid)

@@ -2,8 +2,8 @@
 /*
  * host.h - system calls of the emulator itself.
  *
- * They bypass Valgrind's wrappers. Must never be made on the guest's behalf where Valgrind keeps a
- * record: of mappings, signal handlers and threads.
+ * They bypass Valgrind's wrappers. Must never be made on the guest's behalf for things that Valgrind
+ * keeps a record of: mappings, signal handlers and threads.
  */
 #ifndef RTMGRIND_HOST_H
 #define RTMGRIND_HOST_H

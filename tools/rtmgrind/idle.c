@@ -30,7 +30,7 @@
 /* Longest wait if one of the events does not end a wait in the kernel, ns. Chosen. */
 #define TRY_NS 1000000LL
 
-/* Whether virtual time passes at the pace of real time, and both when that began: ns and cycles. */
+/* Whether virtual time passes at the pace of real time, and both times at its start: ns and cycles. */
 static struct {
 	Bool on;
 	Long real;
@@ -101,7 +101,7 @@ Bool idle_due(Long deadline)
 	return peers_may_pass(deadline);
 }
 
-/** idle_pace_stop() - a thread can run again: virtual time does not follow real time any more. */
+/** idle_pace_stop() - a thread can run again: virtual time no longer follows real time. */
 void idle_pace_stop(void)
 {
 	pace.on = False;
@@ -162,7 +162,7 @@ static struct vki_pollfd *gather_fds(UInt *nr)
 	return all;
 }
 
-/* Lets the threads retry whose descriptors are ready; @fds is the result of gather_fds(). */
+/* Lets threads with ready descriptors retry; @fds is the result of gather_fds(). */
 static void poke_ready(const struct vki_pollfd *fds)
 {
 	ThreadId tid;
@@ -182,8 +182,7 @@ static void poke_ready(const struct vki_pollfd *fds)
 }
 
 /*
- * The futex words in memory shared with other processes that threads wait on. Returns their number,
- * at most @max.
+ * Gathers the futex words in shared memory on which threads wait. Returns their number, at most @max.
  */
 static UInt gather_words(struct host_waitv *words, UInt max)
 {
@@ -216,9 +215,9 @@ static Bool may_have_come(const struct vthread *t)
 }
 
 /*
- * Lets the threads retry that wait for other processes, and no others, as real time decides when
- * this happens. With @woken, at least one of them was woken in the kernel. The kernel does not tell
- * which others were, so all are woken: futex(2) allows that a wait ends without a reason.
+ * Lets threads that wait for other processes retry, and no others, as real time decides when
+ * this happens. With @woken, the kernel has woken at least one of them. It does not tell whether it has
+ * woken others, so all are woken: futex(2) allows a wait to end without a reason.
  */
 static void poke_outside(Bool woken)
 {
@@ -228,7 +227,7 @@ static void poke_outside(Bool woken)
 		struct vthread *t = &vthreads[tid];
 
 		t->wait.woken |= woken && t->wait.outside && t->wait.kind == WAIT_FUTEX;
-		/* For a child and a try the time is known later: see peers_reaped(), try_over(). */
+		/* The time for a child or a try is known later: see peers_reaped(), try_over(). */
 		if (may_have_come(t))
 			wait_poke(tid, t->wait.outside ? event_now(True) : paced_now());
 	}
@@ -237,7 +236,7 @@ static void poke_outside(Bool woken)
 /**
  * idle_wait() - wait in real time for descriptors, other processes or other threads.
  *
- * Called by the thread that was chosen to idle. When it gives up the big lock again, turn.c chooses
+ * The thread that was chosen to idle calls it. When that gives up the big lock again, turn.c chooses
  * among the threads that can run then.
  */
 void idle_wait(void)

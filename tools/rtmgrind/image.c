@@ -7,7 +7,7 @@
  *
  *   address                  contents
  *   top - size               argc, argv, envp, auxv: the program's first stack pointer
- *   top - size / 2           argv[0], which ends where argv[1] begins, NAME_SPACE bytes behind
+ *   top - size / 2           argv[0], which ends where argv[1] begins, NAME_SPACE bytes after
  *                            this address
  *                            argv[1] and so on, and the environment, without gaps
  *                            (programs that change their title write over both)
@@ -15,13 +15,13 @@
  *   top                      end of the stack
  *
  * The loader keeps the names of libraries in memory of its own, in front of what it allocates for
- * threads, and so moves that by the length of a folder's name. Programs such as shells copy the
- * whole environment. So each name in LD_PRELOAD is padded by "/." to a multiple of PADDED bytes; in
- * the loader's list of libraries they get their own names back once the loader has loaded them.
+ * threads, so these allocations move by the length of a folder's name. Programs such as shells copy the
+ * whole environment. So each name in LD_PRELOAD is padded by "/." to a multiple of PADDED bytes; the
+ * loader's list of libraries gets the original names back after loading.
  * Valgrind's library, which serves other tools, is not loaded, and VALGRIND_LIB is removed if it
  * was set by elide's launcher.
  *
- * Must never change what else the program finds in its environment.
+ * Must never change other parts of the program's environment.
  */
 #include "image.h"
 #include "pub_tool_aspacemgr.h"
@@ -48,7 +48,7 @@ extern Bool VG_(extend_stack)(ThreadId tid, Addr addr);
 extern void VG_(set_SP)(ThreadId tid, Addr sp);
 
 /**
- * struct image - the arrays on a stack, and what they need.
+ * struct image - the arrays on a stack, and the size of their strings.
  * @argv: arguments
  * @nr_args: number of arguments
  * @envp: environment
@@ -68,7 +68,7 @@ struct image {
 };
 
 static const HChar preload[] = "LD_PRELOAD=";
-/* What separates the names in it. */
+/* Separators of the names in it. */
 static const HChar separators[] = " :";
 
 /* The padded LD_PRELOAD, NULL none. */
@@ -180,7 +180,7 @@ static void find(struct image *image, UWord *sp)
 			image->bytes += VG_(strlen)((HChar *)image->auxv[2 * i + 1]) + 1;
 }
 
-/* Copies the strings and arrays out of the way. Return: the copy of the arrays, to be freed. */
+/* Copies the strings and arrays to the heap. Return: the copy of the arrays, to be freed. */
 static UWord *save(struct image *image, UWord *sp, Addr top)
 {
 	SizeT size = top - (Addr)sp;
@@ -202,7 +202,7 @@ static UWord *save(struct image *image, UWord *sp, Addr top)
 	return copy;
 }
 
-/* Copies a string to *@at, and moves that behind it. Return: the copy. */
+/* Copies a string to *@at, and moves that after it. Return: the copy. */
 static HChar *put(HChar **at, const HChar *text)
 {
 	HChar *to = *at;
@@ -292,7 +292,7 @@ static Bool has_room(Addr addr)
  * image_lay_out() - lay out the stack, in front of the first instruction of the process.
  * @tid: the first thread
  *
- * Leaves it as it is where it has no room for that.
+ * Leaves it as it is if there is no room.
  *
  * Return: the auxiliary vector.
  */
@@ -358,7 +358,7 @@ static Addr first_object(void)
 enum { LINK_ADDR, LINK_NAME, LINK_DYNAMIC, LINK_NEXT, NR_LINK_WORDS };
 
 /**
- * image_restore() - the loader has loaded the libraries of LD_PRELOAD: they get their own names back.
+ * image_restore() - after the loader has loaded the libraries of LD_PRELOAD, restore their names.
  */
 void image_restore(void)
 {

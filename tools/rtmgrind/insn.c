@@ -3,14 +3,14 @@
  * insn.c - recognises the instructions that matter to transactions by their bytes, and replaces
  * them by calls of txn.c and hle.c.
  *
- * Valgrind translates them as if every transaction aborted at once. What they become here:
+ * Valgrind translates them as if every transaction aborted at once. Their replacements:
  *
  *   XBEGIN               a helper whose result is the next address; the block ends
  *   XEND                 likewise; SIGSEGV outside of a transaction
  *   XABORT               a helper that does not return if a transaction is open
  *   XTEST                a helper that sets the flags; the block ends, as VEX has used its constant
  *                        result in the code that follows
- *   XACQUIRE, XRELEASE   helpers in front of the instruction, in front of its write, and behind it,
+ *   XACQUIRE, XRELEASE   helpers in front of the instruction, in front of its write, and after it,
  *                        where the block ends
  *   unfriendly.def's     a helper that does not return if a transaction is open
  *
@@ -132,7 +132,7 @@ Bool insn_begins_block(Addr addr)
 }
 
 /**
- * insn_ends_block() - must a block end behind an instruction?
+ * insn_ends_block() - must a block end after an instruction?
  * @addr: the instruction
  *
  * Return: True if so.
@@ -195,7 +195,7 @@ static Bool is_division(const struct decoded *insn)
 	return insn->map == OPCODE && (insn->opcode | 1) == 0xf7 && modrm_reg(*insn->behind) >= 6;
 }
 
-/* Rewrites an instruction that is none of RTM: it may be unfriendly, a division, or have a hint. */
+/* Rewrites an instruction other than RTM's: it may be unfriendly, a division, or have a hint. */
 static void rewrite_other(struct block *b, Addr addr, UInt size)
 {
 	struct decoded insn;
@@ -236,7 +236,7 @@ void insn_write(struct block *b, IRExpr *addr, Int size)
 }
 
 /**
- * insn_finish() - emit, behind an instruction with a hint, the call that ends it.
+ * insn_finish() - emit, after an instruction with a hint, the call that ends it.
  * @b: the block
  *
  * Return: True if the block must end here.

@@ -4,11 +4,11 @@
  *
  * Each block has two translations. The plain one takes the number of its instructions off the
  * running slice, and its memory accesses call no helper. If the slice would end in it, or accesses
- * must be tracked (see account_track()), it goes over to the tracked translation before it has
+ * must be tracked (see account_track()), it switches to the tracked translation before it has
  * changed anything. The tracked one ends the slice, and each of its memory accesses calls a helper
- * while a transaction is open, or, on a machine with caches, if the filter does not let it pass.
- * It goes on to plain blocks, as a transaction may have ended meanwhile, and on a machine with
- * caches to tracked ones. A plain block runs only while no transaction is open: XBEGIN ends its
+ * while a transaction is open, or, on a machine with caches, if it does not pass the filter.
+ * Plain blocks follow it, as a transaction may have ended meanwhile, on a machine with
+ * caches tracked ones. A plain block runs only while no transaction is open: XBEGIN ends its
  * block.
  *
  * Must never emit a helper that could abort between two writes of one guest instruction to the
@@ -55,7 +55,7 @@ static VG_REGPARM(2) void help_own_store(Addr addr, UWord packed)
 	stores_check(packed & ((1UL << PACK_SHIFT) - 1), addr, packed >> PACK_SHIFT);
 }
 
-/* An access on a machine with caches that filter_entries has not let pass. */
+/* An access on a machine with caches that did not pass filter_entries. */
 static void access_miss(Addr addr, UWord packed, Bool write)
 {
 	SizeT size = packed >> PACK_SHIFT;
@@ -250,7 +250,7 @@ static void rewrite_cas(struct block *b, const IRStmt *stmt)
 	block_call(b, "help_atomic", help_atomic, mkIRExprVec_1(cas->addr), NULL);
 }
 
-/* Emits a statement, behind the helpers for its memory accesses. */
+/* Emits a statement, after the helpers for its memory accesses. */
 static void rewrite_stmt(struct block *b, IRStmt *stmt)
 {
 	IRTypeEnv *types = b->out->tyenv;
@@ -305,7 +305,7 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 
 /*
  * Emits the call of syscall_enter() in front of a system call. Its verdict decides whether the
- * thread goes on behind the call, stays in front of it, or lets Valgrind carry it out.
+ * thread goes on after the call, stays in front of it, or lets Valgrind carry it out.
  */
 static void emit_syscall(struct block *b, const IRSB *in)
 {

@@ -2,7 +2,7 @@
 /*
  * instrument.h - rewrites each translated block of guest code; see instrument.c.
  *
- * Must never be called but by Valgrind.
+ * Only Valgrind may call it.
  */
 #ifndef RTMGRIND_INSTRUMENT_H
 #define RTMGRIND_INSTRUMENT_H

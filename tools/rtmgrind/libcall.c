@@ -8,9 +8,9 @@
  *   snprintf(3)    only where the C library, from glibc 2.40, prints the name of a new thread's
  *                  stack, which has the id of the thread: it takes longer the more digits that has
  *
- * How long these take depends on the user and on the host. So virtual time stands still in them: a
- * program takes the same time in each user's environment, and with any ids of its threads. One that
- * goes through the environment by itself takes its time.
+ * Their time depends on the user and on the host. So virtual time stands still in them: a
+ * program takes the same time in each user's environment, and with any ids of its threads. If it
+ * searches the environment itself, that takes time.
  *
  * The functions are found when the loader maps the C library, before they are translated for the
  * first time. A statically linked program has no table of symbols in its memory.
@@ -28,7 +28,7 @@
  * struct function - one of the C library
  * @name: as the program calls it
  * @begin: its address, 0 not found
- * @end: address behind it
+ * @end: address after it
  */
 struct function {
 	const HChar *name;
@@ -39,7 +39,7 @@ struct function {
 static struct function look_up_variable = {"getenv"}, print_text = {"snprintf"};
 
 static const HChar library[] = "/libc.so.6";
-/* The format begins so, and is a constant of the C library, which has these addresses. */
+/* The beginning of the format, which is a constant at these addresses of the C library. */
 static const HChar stack_name[] = " glibc: pthread ";
 static Addr library_begin, library_end;
 
@@ -212,8 +212,8 @@ void libcall_check(const VexGuestAMD64State *guest)
 }
 
 /**
- * libcall_emit_insn() - emit what an instruction needs with which one of the functions begins.
- * @b: the block; a block goes on into a function that it calls
+ * libcall_emit_insn() - at the first instruction of one of the functions, emit the stop of time.
+ * @b: the block; it may continue into a function that it calls
  * @addr: address of the instruction
  */
 void libcall_emit_insn(struct block *b, Addr addr)
@@ -237,8 +237,8 @@ static Bool is_in(const struct function *f, Addr addr)
 }
 
 /**
- * libcall_emit_end() - emit what a block needs with which one of the functions ends.
- * @b: the block, complete but for its end
+ * libcall_emit_end() - at the end of one of the functions, emit that time resumes.
+ * @b: the block, complete except for its end
  */
 void libcall_emit_end(struct block *b)
 {

@@ -2,11 +2,10 @@
 /*
  * limit.c - RLIMIT_AS, the limit of a program's address space.
  *
- * The host process has the program's memory and besides Valgrind's code, its translations and the
- * tables of the emulator, which must not run into the program's limit. So the limit that the
+ * The host process has the program's memory, but also Valgrind's code, its translations and the
+ * tables of the emulator, for which the program's limit must not apply. So the limit that the
  * program sets, or was started with, is kept here, and compared with the size of the program's own
- * mappings. Must never be set on the host, except for a program that is about to be replaced by
- * exec.
+ * mappings. Must never set it on the host, except just before exec replaces the program.
  */
 #include "limit.h"
 #include "pub_tool_aspacemgr.h"
@@ -18,7 +17,7 @@
 
 /* include/uapi/asm-generic/resource.h */
 #define RLIMIT_AS 9
-/* Largest number of mappings: of a program with more, none is counted. Chosen. */
+/* Largest number of mappings: if a program has more, none is counted. Chosen. */
 #define MAX_SEGMENTS 4096
 
 /* struct rlimit64 (include/uapi/linux/resource.h), bytes */
@@ -35,7 +34,7 @@ static Addr data_end;
 /**
  * limit_mapped() - the size of the program's mappings.
  * @from: lowest address that counts
- * @to: address behind the highest one that counts
+ * @to: address after the highest one that counts
  *
  * Return: bytes, whether they have been touched or not.
  */
@@ -73,8 +72,8 @@ void limit_init(void)
 }
 
 /**
- * limit_exec() - set the host's limit to the program's, which another program will inherit.
- * @begins: True before exec; False after it has failed, when the host's limit is lifted again
+ * limit_exec() - set the host's limit to the program's, so that the next program inherits it.
+ * @begins: True before exec; False after it has failed, to lift the host's limit again
  */
 void limit_exec(Bool begins)
 {

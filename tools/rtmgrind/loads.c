@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * loads.c - the loads of a block, also those whose values are not used.
+ * loads.c - the loads of a block, including those with unused values.
  *
  * VEX leaves out a load if the program overwrites the register before anything reads it. A compiler
  * that unrolls a loop of such loads makes most of them disappear: gcc 14 does where gcc 12 does not.
  * On a processor each is an access: it takes time, enters a transaction's read set, and aborts other
- * transactions. So, in front of VEX's optimiser, each load gets a note of its address and size, which
- * the optimiser keeps as it keeps hints about the program's ABI:
+ * transactions. So, before VEX's optimiser runs, each load gets a note of its address and size, which
+ * the optimiser keeps like a hint about the program's ABI:
  *
  *   from VEX                          to the optimiser           from it, if t2 is not used
  *   PUT(rcx) = 8Uto64(LDle:I8(t1))    AbiHint(t1, 1, NOTE)       AbiHint(t1, 1, NOTE)
@@ -87,7 +87,7 @@ static IRExpr *hoist(IRSB *out, IRExpr *e)
 	}
 }
 
-/* Adds a statement, behind the loads in it. Loads elsewhere than here get no notes. */
+/* Adds a statement, after the loads in it. Other kinds of loads get no notes. */
 static void add(IRSB *out, IRStmt *stmt)
 {
 	IRExpr *data;
@@ -113,7 +113,7 @@ static void add(IRSB *out, IRStmt *stmt)
 	addStmtToIRSB(out, stmt);
 }
 
-/* Every block passes here, as VEX has decoded it. */
+/* Called for every block after VEX has decoded it. */
 IRSB *__wrap_do_iropt_BB(IRSB *block, specialise_fn specialise, precise_fn precise,
 			 VexRegisterUpdates updates, Addr addr, VexArch arch)
 {
@@ -141,8 +141,8 @@ Bool loads_is_note(const IRStmt *stmt)
 
 /**
  * loads_read() - the access by which a statement reads memory unconditionally.
- * @stmt: one of its statements; they are passed in their order
- * @noted: the address in a note whose load has not come; NULL at the first statement
+ * @stmt: one of its statements, which are passed in order
+ * @noted: the address in a note whose load is still to come; NULL at the first statement
  * @addr: is set to the address that is read
  *
  * Return: the size of the access, bytes; 0 if there is none, or if the load's note was it.

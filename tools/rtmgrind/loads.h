@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * loads.h - the loads of a block, also those whose values are not used; see loads.c.
+ * loads.h - the loads of a block, including those with unused values; see loads.c.
  *
- * Must never be asked for stores, which VEX keeps.
+ * Stores need no notes, as VEX keeps them.
  */
 #ifndef RTMGRIND_LOADS_H
 #define RTMGRIND_LOADS_H

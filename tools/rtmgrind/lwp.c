@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwp.c - what is known of host threads: which one calls, sleeps or has ended, and when each polls
- * for signals.
+ * lwp.c - host threads: which one calls, sleeps or has ended, and when each polls for signals.
  *
- * Every slice needs to know which host thread calls and whether to poll. Slices are short, so both
- * are found without a system call in most of them. A host thread is recognised by its stack, which
- * it has for all its life; only if that is not known, the host's kernel is asked for the thread id.
- * Must never tell a child process what is true of its parent: while a process is being made, no
- * stack counts.
+ * Every slice needs to know which host thread calls and whether to poll. Slices are short, so most
+ * find out both without a system call. A host thread is recognised by its stack, which
+ * it has for all its life; only if the stack is unknown, the host's kernel is asked for the thread id.
+ * Must never apply the stacks of a parent to its child: while a process is being made, no stack counts.
  *
  * Signals stay pending in the host until Valgrind polls for them. A signal that the program sends
  * itself comes with a system call that Valgrind carries out, so each thread polls once after each
@@ -32,7 +30,7 @@
  * thread that another host thread executes. Chosen.
  */
 #define AWAY_CYCLES 2000000
-/* Checks whether a thread has ended before the others go on without that: they take 1 s or more. */
+/* Checks for the end of a thread before the others go on without it: they take 1 s or more. */
 #define ENDING_TRIES 1000000
 
 Int __real_vgPlain_gettid(void);
@@ -108,7 +106,7 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 
 	if (t->polled_calls == nr_calls && t->clock - t->polled_at < POLL_CYCLES && !t->wait.kind)
 		return;
-	/* Away from home a poll would not find signals that were sent to the home alone. */
+	/* Away from home a poll would miss signals that were sent to the home alone. */
 	if (!handover_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
 	    t->clock - t->polled_home < AWAY_CYCLES && !sigwait_pending()) {
 		t->polled_at = t->clock;
@@ -180,8 +178,8 @@ void lwp_await_end(Int lwp)
  * lwp_signal_call() - tkill(2) and tgkill(2), whose result tells whether a thread lives.
  * @guest: registers of the running thread
  *
- * A thread lives until it ends in virtual time, whatever the state of its host thread is then. The
- * first thread exists, as a zombie, as long as the process does.
+ * A thread lives until it ends in virtual time, whatever the state of its host thread. The
+ * first thread exists, as a zombie, as long as the process.
  *
  * Return: what to do with the call.
  */

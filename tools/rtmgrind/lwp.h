@@ -2,7 +2,7 @@
 /*
  * lwp.h - host threads: which one calls, sleeps or has ended, and when each polls; see lwp.c.
  *
- * Must never tell a child process what is true of its parent.
+ * Must never apply the stacks of a parent to its child.
  */
 #ifndef RTMGRIND_LWP_H
 #define RTMGRIND_LWP_H

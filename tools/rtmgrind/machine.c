@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * machine.c - what the program can find out about the simulated machine.
+ * machine.c - the properties of the simulated machine that the program can see.
  *
  * These are CPUID, the time-stamp counter, the number of processors, resource limits and usage, and
  * sources of randomness, which are seeded. Must never show a property of the host that differs
@@ -55,8 +55,7 @@ static void fill_random(UChar *buffer, SizeT size)
 }
 
 /**
- * machine_first_insn() - lay out the program's stack, and replace the random bytes on it that the
- * kernel has given the program.
+ * machine_first_insn() - lay out the program's stack, and replace the kernel's random bytes on it.
  * @tid: a thread that begins; the program begins with the first one
  */
 void machine_first_insn(ThreadId tid)
@@ -91,7 +90,7 @@ static Int current_core(void)
 }
 
 /**
- * machine_cpuid_leave() - called behind CPUID: correct Valgrind's answer.
+ * machine_cpuid_leave() - called after CPUID: correct Valgrind's answer.
  * @guest: registers of the running thread
  *
  * RDRAND and RDSEED are hidden, as their results differ from run to run.
@@ -198,7 +197,7 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 
 /*
  * Valgrind keeps the highest descriptors for itself and refuses to lower the hard limit. Servers
- * that lower both limits together would end: for them the call succeeds and changes nothing.
+ * that lower both limits together would end, so the call succeeds without an effect.
  */
 static enum syscall_verdict set_limit(VexGuestAMD64State *guest, UInt resource, Addr limit)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine.h - what the program can find out about the simulated machine; see machine.c.
+ * machine.h - the properties of the simulated machine that the program can see; see machine.c.
  *
  * Must never show a property of the host that differs from run to run.
  */

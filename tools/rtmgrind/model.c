@@ -2,7 +2,7 @@
 /*
  * model.c - chooses the simulated machine, and refuses an impossible one.
  *
- * All of it happens before the program starts. An impossible machine ends the run with one line and
+ * This happens before the program starts. An impossible machine ends the run with one line and
  * status 2. Must never change a number once the program runs.
  */
 #include "model.h"
@@ -53,7 +53,7 @@ static const HChar *chosen = "flat";
 /* The result of model_differences(). */
 static HChar differences[256];
 
-/* Numbers that options set, whichever machine is chosen. */
+/* Numbers that options set for any machine, at most. */
 #define MAX_CHANGES 64
 static struct change {
 	const HChar *name;
@@ -149,7 +149,7 @@ static void set_numbers(HChar *text)
 	}
 }
 
-/* Whether struct rtmgrind_machine has a field for the number: then it is no difference. */
+/* Whether struct rtmgrind_machine has a field for the number, so that it need not be a difference. */
 static Bool always_told(const Long *number)
 {
 	return number == &model.cores || number == &model.smt || number == &model.sockets;
@@ -204,7 +204,7 @@ const HChar *model_name(void)
 	return chosen;
 }
 
-/** model_differences() - Return: the numbers that were changed by options, "l1_ways=4,...". */
+/** model_differences() - Return: the numbers that options changed, "l1_ways=4,...". */
 const HChar *model_differences(void)
 {
 	return differences;

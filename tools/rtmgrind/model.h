@@ -47,8 +47,8 @@ static inline Int model_domain(Int cpu)
 }
 
 /*
- * The number of instructions that take as long as a latency on a core of which one hardware thread
- * runs, rounded to nearest. Generated code charges latencies so that are known at translation.
+ * The number of instructions that take as long as a latency on a core with one running hardware thread,
+ * rounded to nearest. Generated code charges latencies in this way if translation knows them.
  */
 static inline Int model_insns(Long cycles)
 {

@@ -18,7 +18,7 @@
  * @abort_from_start: spurious aborts and timer ticks do not wait for RTMGRIND_PROBE_DONE
  * @stacks: records of aborts have stacks
  * @trace: log every begin, commit and abort
- * @own_stores: what a library stores inside its own transactions is checked: stores.c
+ * @own_stores: check the stores of a library inside its own transactions: stores.c
  */
 struct rtmgrind_options {
 	Long seed;

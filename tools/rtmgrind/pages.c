@@ -2,10 +2,9 @@
 /*
  * pages.c - page faults: which pages the kernel has not allocated yet.
  *
- * On the simulated machine a page of anonymous private memory is allocated when it is on the host:
- * at its first touch. Pages of files count as present, as whether they are depends on the host's
- * page cache. Transparent huge pages are switched off, as whether the kernel uses them depends on
- * the host, too.
+ * A page of anonymous private memory is allocated on the simulated machine when it is on the host,
+ * at its first touch. Pages of files always count as present, because the host's page cache would
+ * decide otherwise. Transparent huge pages are switched off, as their use depends on the host, too.
  *
  * Must never touch a page itself.
  */
@@ -49,7 +48,7 @@ static void open_pagemap(void)
 		VG_(umsg)("/proc/self/pagemap cannot be read: no page faults are simulated\n");
 }
 
-/* The descriptor is of the parent's pages; and all pages are shared with it until written to. */
+/* The descriptor shows the parent's pages, and all pages are shared with it until written to. */
 static void forked(ThreadId tid)
 {
 	if (pagemap_fd >= 0)

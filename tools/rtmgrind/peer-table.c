@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * peer-table.c - the table of the emulated processes of a run: where it is, and who has an entry.
+ * peer-table.c - the table of the emulated processes of a run, and its entries.
  *
- * It is a file in memory, which fork and exec pass on. Must never be in the way of a program: its
- * descriptor is one of those that Valgrind keeps from it.
+ * It is a file in memory, which fork and exec pass on. The program must never see it: its
+ * descriptor is one of those that Valgrind reserves.
  */
 #include "peer-table.h"
 #include "host.h"
 
 #define NAME     "rtmgrind-run"
 #define MFD_CLOEXEC 1
-/* Number of descriptors above the program's limit among which the table's is. Chosen. */
+/* Descriptors above the program's limit, one of which the table has. Chosen. */
 #define NR_OWN_FDS 32
 
 struct peer_table *peer_table;
@@ -49,7 +49,7 @@ void peer_table_make(void)
 #define STATE_TO_THREADS 17
 
 /**
- * peer_thread_state() - what the kernel says of a thread.
+ * peer_thread_state() - the state of a thread in the kernel.
  * @pid: the process
  * @lwp: the thread
  *

@@ -27,13 +27,13 @@ enum peer_state {
  * @pid: its id, 0 while it is being made
  * @parent: its parent's id
  * @lwp: a host thread that is in a system call, 0 none
- * @clock: the smallest clock of a thread that can run; it does nothing before that any more
+ * @clock: the smallest clock of a thread that can run; the process acts no earlier any more
  * @until: its next timeout, 0 none
  * @sent: its clock when it last sent anything that another process may wait for
  * @since: real time, ns
- * @noted: the others have been told to look at what its end means for them
+ * @noted: the others have been told to check what its end means for them
  * @poked: number of times that another process may have sent it something
- * @seen: @poked when it last began to look at all that it waits for
+ * @seen: @poked when it last began to check everything that it waits for
  */
 struct peer {
 	Int state;

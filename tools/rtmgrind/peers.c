@@ -3,20 +3,20 @@
  * peers.c - the emulated processes of a run, and what they know of each other's virtual time.
  *
  * A process that forks shares a table with its child: each process of the run has an entry, in
- * which it publishes its clock. Clocks of a parent and a child begin together; a program that exec
- * starts counts from 0 again, and its entry from where the program before it was. So times in the
- * table are comparable, and called common here.
+ * which it publishes its clock. The clock of a child begins at its parent's. A program that exec
+ * starts counts from 0 again, but its entry goes on from the previous program's clock. So times in the
+ * table are comparable; they are called common here.
  *
  * Processes run at the same time on the host, and a process runs freely while one of its threads
- * can. But virtual time jumps to a process's next timeout only when no other process can do
- * anything before that time any more (peers_may_pass()): each has come that far itself, or waits
- * for something later. A process that another one has sent something, which it has not looked at
- * yet, does not count as waiting. And a process that gets something from another one goes on at the
+ * can. But virtual time jumps to a process's next timeout only when no other process can act
+ * before that time any more (peers_may_pass()): each has come that far itself, or waits
+ * for something later. A process with an unchecked message from another one does not count as
+ * waiting. And a process that gets something from another one goes on at the
  * sender's time (peers_event()): the latest at which any process of the run has sent anything, as
- * the kernel does not tell which one was it. For the end of a child process it is the child's own.
+ * the kernel does not name the sender. After the end of a child process it is the child's time.
  *
- * Must never hold back a process for one that
- * is stopped, has ended, or sleeps in a system call that Valgrind carries out.
+ * Must never hold back a process for one that is stopped, has ended, or sleeps in a system call that
+ * Valgrind carries out.
  */
 #include "peers.h"
 #include "account.h"
@@ -35,7 +35,7 @@
 static struct peer *me, *child;
 /* Common time at this process's virtual time 0. */
 static Long base;
-/* Value of @poked at which the look began that is under way. */
+/* Value of @poked when the present check began. */
 static UInt looking;
 
 /* Valgrind's own, not in its installed headers. */
@@ -69,7 +69,7 @@ void peers_fork_begins(void)
 	peer_table->date_offset = offset;
 	if (!me)
 		me = peer_new(pid, 0, account_now());
-	/* In the table before the process is there, so that nobody overtakes it. */
+	/* Enter it into the table before the process exists, so that no other process overtakes it. */
 	child = peer_new(0, pid, base + account_now());
 }
 
@@ -99,7 +99,7 @@ void peers_forked(void)
 
 /**
  * peers_exec() - another program replaces this one, which may not be emulated.
- * @begins: False: that has failed
+ * @begins: False: exec has failed
  */
 void peers_exec(Bool begins)
 {
@@ -109,7 +109,7 @@ void peers_exec(Bool begins)
 		return;
 	me->clock = base + account_now();
 	me->since = host_now();
-	/* Without this option the program is not emulated, and nobody waits for it to join. */
+	/* Without this option the program is not emulated, and no process waits for it to join. */
 	PUBLISH(me->state, keep ? PEER_EXEC : begins ? PEER_REAL : PEER_RUNNING);
 	host_syscall(__NR_fcntl, peer_table_fd, VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC, 0, 0, 0);
 }
@@ -125,9 +125,9 @@ void peers_end(void)
 }
 
 /**
- * peers_date_offset() - the offset of the date, which all processes of the run have in common.
+ * peers_date_offset() - the offset of the date, which all processes of the run share.
  *
- * Return: where it is, NULL if this process is the only one.
+ * Return: its address, NULL if this process is the only one.
  */
 Long *peers_date_offset(void)
 {
@@ -156,7 +156,7 @@ Bool peers_any(void)
  * peers_all_children() - are all child processes of this process emulated?
  * @nr: the number of its child processes
  *
- * Return: True if so; one that begins another program is not, until that one has joined the run.
+ * Return: True if so. A child that begins another program is not emulated until that has joined the run.
  */
 Bool peers_all_children(UInt nr)
 {
@@ -203,7 +203,7 @@ void peers_calling(ThreadId tid, Bool sends)
 	PUBLISH(me->state, PEER_CALLING);
 }
 
-/* Tells the other processes to look at what they wait for. */
+/* Tells the other processes to check what they wait for. */
 static void poke(void)
 {
 	UInt i;
@@ -270,7 +270,7 @@ void peers_idle(Long until)
 	PUBLISH(me->seen, looking);
 }
 
-/** peers_looks() - the thread that idles begins to look at all that threads wait for. */
+/** peers_looks() - the thread that idles begins to check everything that threads wait for. */
 void peers_looks(void)
 {
 	if (me)
@@ -278,7 +278,7 @@ void peers_looks(void)
 }
 
 /**
- * peers_poked() - has another process perhaps sent something since the last look began?
+ * peers_poked() - may another process have sent something since the last check began?
  *
  * Return: True if so.
  */
@@ -287,7 +287,7 @@ Bool peers_poked(void)
 	return me && LOOK_AT(me->poked) != me->seen;
 }
 
-/* Whether a process may still do something before a common time, judged by what it publishes. */
+/* Whether a process may still act before a common time, by its published fields. */
 static Bool may_act(const struct peer *peer, Long time, Int *asleep)
 {
 	Long until;
@@ -317,8 +317,8 @@ static Bool may_act(const struct peer *peer, Long time, Int *asleep)
 }
 
 /*
- * Whether a process holds others back that want to go on to a common time. Once it has ended in the
- * kernel, too, all look: its parent gets a signal, and its descriptors were closed.
+ * Whether a process holds back others that want to go on to a common time. Once it has ended in the
+ * kernel, too, all check: its parent gets a signal, and its descriptors were closed.
  */
 static Bool holds(struct peer *peer, Long time)
 {
@@ -350,7 +350,7 @@ static Bool holds(struct peer *peer, Long time)
  * @clock: virtual time of the timeout
  *
  * A process sends before it publishes that it waits. So if nothing was sent while the table was
- * read, the entries fit together.
+ * read, the entries are consistent.
  *
  * Return: False if another process may still do something before that.
  */
@@ -371,9 +371,9 @@ Bool peers_may_pass(Long clock)
 
 /**
  * peers_event() - the virtual time of an event that came from another process.
- * @memory: it may have been a store to shared memory, which any process makes that runs
+ * @memory: it may have been a store to shared memory, which any running process can make
  *
- * Must be called when the event was found, as the sender has published its time before.
+ * Must be called after the event was found, as the sender has published its time before.
  *
  * Return: the latest time at which another process of the run may have caused it, 0 none.
  */
@@ -409,7 +409,7 @@ static Long last_time(const struct peer *peer)
 
 /**
  * peers_signal() - the virtual time of a signal.
- * @info: what the program is told about it
+ * @info: its data for the program
  *
  * Return: the time at which the process sent it, or ended; 0 if it is not one of the run, or this.
  */

@@ -6,7 +6,7 @@
  * for PINNED_TURNS hand-overs all stay on the processor of one of them; then they are free for
  * FREE_TURNS, so that the host's scheduler can move them to a better one.
  *
- * Must never show to the program: another program that it starts gets the processors that this
+ * The program must never notice: another program that it starts gets the processors that this
  * process was given.
  */
 #include "pin.h"
@@ -90,7 +90,7 @@ void pin_turn(struct vthread *t)
 }
 
 /**
- * pin_release() - let the calling host thread go, as what it creates or executes inherits this.
+ * pin_release() - unpin the calling host thread, as threads and programs that it starts inherit this.
  * @t: the guest thread whose home it is
  */
 void pin_release(struct vthread *t)

@@ -2,7 +2,7 @@
 /*
  * pin.h - keeps the host threads of the process on one of the host's processors; see pin.c.
  *
- * Must never show to the program.
+ * The program must never notice.
  */
 #ifndef RTMGRIND_PIN_H
 #define RTMGRIND_PIN_H

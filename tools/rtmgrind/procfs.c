@@ -20,7 +20,7 @@
 #include "startup.h"
 #include "topology.h"
 
-/* Valgrind's own, not in its installed headers: the program's file, by descriptor (until 3.23) or by name (since then). */
+/* Valgrind's own, not in its headers: the program's file, by descriptor (until 3.23) or by name. */
 extern Int VG_(cl_exec_fd);
 extern const HChar *VG_(resolved_exename) __attribute__((weak));
 
@@ -112,8 +112,8 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 
 /*
  * In /proc/self/status, memory is the size of the program's mappings, and the numbers of context
- * switches and of the NUMA group are 0. The ids of processes stay, though they differ from run to run; all get the same
- * number of digits, so that a program takes the same time to read them in every run.
+ * switches and of the NUMA group are 0. The ids of processes remain, though they differ from run to run;
+ * all get the same number of digits, so that a program takes the same time to read them in every run.
  */
 static Bool replace_status(const HChar *line, SizeT *number)
 {

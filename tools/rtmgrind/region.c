@@ -3,7 +3,7 @@
  * region.c - the region of interest: where the cost model is on.
  *
  * Until the program sends its first request about a region, all of it is one. Must never stop
- * virtual time: outside of a region, instructions still take theirs.
+ * virtual time: outside of a region, instructions still take time.
  */
 #include "region.h"
 #include "account.h"
@@ -33,7 +33,7 @@ Long region_cycles(void)
  */
 void region_set(Bool in)
 {
-	/* What ran before the first request was set-up. */
+	/* The program before the first request was set-up. */
 	if (!asked) {
 		asked = True;
 		in_region = False;

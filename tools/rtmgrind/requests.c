@@ -40,7 +40,7 @@ static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 	return True;
 }
 
-/* RTMGRIND_STACK: the thread's stack, which begins at the instruction behind the request. */
+/* RTMGRIND_STACK: the thread's stack, which begins at the instruction after the request. */
 static UInt give_stack(ThreadId tid, Addr to, UWord number)
 {
 	ULong frames[MAX_FRAMES];

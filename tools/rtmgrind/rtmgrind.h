@@ -42,7 +42,7 @@
 /* What happens with a system call after syscall_enter(). Generated code tests the value. */
 enum syscall_verdict {
 	SYSCALL_REAL = 0,	/* Valgrind carries it out */
-	SYSCALL_DONE = 1,	/* the emulator has answered it: the thread goes on behind it */
+	SYSCALL_DONE = 1,	/* the emulator has answered it: the thread goes on after it */
 	SYSCALL_WAIT = 2,	/* the thread stays in front of it and others run */
 };
 

@@ -49,7 +49,7 @@ struct sched_lock {
  * @ending_lwp: Linux thread id of a thread that gave up the lock for good and may not have ended
  *              yet, 0 none
  * @kernel: thread in a short system call, 0 none
- * @idle: @owner was chosen to idle: to wait in real time, as no thread can run
+ * @idle: @owner was chosen to idle, which means to wait in real time, as no thread can run
  * @nr_calls: number of short system calls since the start
  * @watched_call: @nr_calls when sched_watch_kernel() first found the present call
  * @watched_since: real time of that, ns
@@ -113,8 +113,8 @@ Bool sched_alone(void)
 }
 
 /*
- * Chooses the next owner of the lock. The caller wakes the thread's home, if that is to run, once
- * it has given up the guard.
+ * Chooses the next owner of the lock. The caller wakes the thread's home, if that must run, after
+ * it has released the guard.
  */
 static ThreadId hand_over(void)
 {
@@ -126,7 +126,7 @@ static ThreadId hand_over(void)
 	return next;
 }
 
-/* Chooses the next owner, whose home is to run: the calling host thread does not go on as it. */
+/* Chooses the next owner, whose home must run: the calling host thread does not resume it. */
 static ThreadId hand_over_at_home(void)
 {
 	ThreadId next = hand_over();
@@ -139,8 +139,8 @@ static ThreadId hand_over_at_home(void)
  * sched_watch_kernel() - does the thread in a short system call sleep there?
  *
  * All threads wait for it. If it waits for another thread of this process, as a writer to a full
- * pipe does, nothing would ever end that, so after STUCK_NS the others go on without it. Called
- * with the guard held by host threads that sleep.
+ * pipe does, that would never end, so after STUCK_NS the others go on without it. Host threads that
+ * sleep call it, with the guard held.
  *
  * Return: the thread whose home is to be woken then, else 0.
  */
@@ -260,7 +260,7 @@ void sched_thread_exit(ThreadId tid)
 	handover_unlock();
 }
 
-/* The child of a fork(), in which the thread that forked is the only one. */
+/* In the child of a fork() the forking thread is the only one. */
 static void restart_after_fork(void)
 {
 	ThreadId tid;

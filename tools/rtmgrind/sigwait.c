@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sigwait.c - what signals mean to threads that wait, and calls that wait for them.
+ * sigwait.c - the effect of signals on waiting threads, and calls that wait for signals.
  *
  * Valgrind keeps the guest's signals blocked on the host, polls for one at the start of each slice,
- * and then makes the handler's frame. So a thread that may receive a signal gets a slice, and the
- * place at which a signal interrupts the program is always between two slices. Must never take a
- * signal itself: Valgrind keeps the record of them.
+ * and then makes the handler's frame. So a thread that may receive a signal gets a slice, and
+ * a signal always interrupts the program between two slices. Must never take a
+ * signal itself, as Valgrind keeps the record of them.
  */
 #include "sigwait.h"
 #include "access.h"
@@ -36,7 +36,7 @@ static Bool handled[NR_SIGNALS];
 static ULong seen;
 
 /**
- * sigwait_action() - note what a signal does to a thread that waits.
+ * sigwait_action() - note the effect of a signal on a waiting thread.
  * @signal: number of the signal
  * @action: the argument of the program's rt_sigaction()
  */
@@ -93,7 +93,7 @@ Bool sigwait_look(void)
 }
 
 /**
- * sigwait_mask() - set the signal mask that a waiting call of the running thread has as argument.
+ * sigwait_mask() - set the signal mask in the arguments of the running thread's waiting call.
  * @set: address of the mask in guest memory, 0 none
  *
  * wait_cancel() sets the thread's old mask again.
@@ -178,7 +178,7 @@ static void write_remaining(const struct vthread *t)
 }
 
 /**
- * sigwait_taken() - a signal is no longer pending: when it is found again, it is another one.
+ * sigwait_taken() - a signal is no longer pending: if it is found again, it is a new one.
  * @signal: number of the signal
  */
 void sigwait_taken(Int signal)
@@ -232,8 +232,8 @@ static enum syscall_verdict take_now(void)
 }
 
 /*
- * Takes a signal of @set that is pending. The kernel does so, too, if the program does not block
- * it; a call that Valgrind carries out would first run the handler. Return: False if none is.
+ * Takes a pending signal of @set. The kernel does so, too, if the program does not block
+ * it; a call that Valgrind carries out would first run the handler. Return: False if none is pending.
  */
 static Bool take_signal(VexGuestAMD64State *guest, const ULong *set)
 {
@@ -369,15 +369,15 @@ enum syscall_verdict sigwait_child_call(VexGuestAMD64State *guest)
 	}
 	wait_begin(guest, WAIT_TRY, 0, 0);
 	/*
-	 * The thread waits even if a child has ended: in another run the child may end later, as
-	 * real time decides that.
+	 * The thread waits even if a child has ended, as real time decides that: in another run the
+	 * child may end later.
 	 */
 	if (!again)
 		wait_poke(current_tid, account_now());
 	return SYSCALL_WAIT;
 }
 
-/* Whether a descriptor is ready that a thread waits for. */
+/* Whether one of the descriptors of a waiting thread is ready. */
 static Bool ready(const struct wait *wait)
 {
 	UInt i;
@@ -392,10 +392,10 @@ static Bool ready(const struct wait *wait)
 }
 
 /**
- * sigwait_over() - has what a thread waits for come, so that a signal does not interrupt the wait?
+ * sigwait_over() - is a thread's wait over, so that a signal does not interrupt it?
  * @t: the thread
  *
- * The kernel looks at what a call waits for before it looks at signals: a child's end, for example,
+ * The kernel checks the event that a call waits for before signals: a child's end, for example,
  * ends the wait for it, and the signal of that end comes then.
  *
  * Return: True if the call is over when the thread makes it again.

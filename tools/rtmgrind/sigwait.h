@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sigwait.h - what signals mean to threads that wait; see sigwait.c.
+ * sigwait.h - the effect of signals on waiting threads; see sigwait.c.
  *
- * Must never take a signal: Valgrind keeps the book of them.
+ * Must never take a signal, as Valgrind keeps the record of them.
  */
 #ifndef RTMGRIND_SIGWAIT_H
 #define RTMGRIND_SIGWAIT_H

@@ -75,7 +75,7 @@ static void leave_block(void)
 /**
  * slice_wait_turn() - let all others run up to the running thread's clock, even inside a block.
  *
- * A thread that is ahead of the others would else see, and change, what is in their future. Does
+ * Otherwise a thread ahead of the others would see, and change, their future. Does
  * not return if another thread aborts the running thread's transaction.
  */
 void slice_wait_turn(void)
@@ -118,8 +118,8 @@ void slice_unpark(ThreadId tid, Long at)
 }
 
 /*
- * The length of a slice, instructions. @lead receives the first of these, during which no other
- * thread has a smaller clock.
+ * The length of a slice, instructions. @lead receives how many of them run before another thread has
+ * a smaller clock.
  */
 static Long slice_length(ThreadId me, Long *lead)
 {

@@ -2,7 +2,7 @@
 /*
  * slice.h - how long a thread runs before another one may; see slice.c.
  *
- * Must never decide which thread that is.
+ * Must never decide which thread runs.
  */
 #ifndef RTMGRIND_SLICE_H
 #define RTMGRIND_SLICE_H

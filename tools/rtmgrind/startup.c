@@ -3,19 +3,19 @@
  * startup.c - the time before the program begins.
  *
  * Before a program begins, the loader and the C library search directories, copy names and read the
- * whole environment. How long that takes depends on the folder, the user and the host, and is no
- * matter of the program. So virtual time stands still until the program begins: it is 0 then, all
+ * whole environment. The time of that depends on the folder, the user and the host, not on
+ * the program. So virtual time stands still until the program begins: it is 0 then, all
  * caches are empty, and no random number has been used.
  *
  *   program                    begins
- *   dynamically linked         at its entry point, behind the loader and the constructors of its
+ *   dynamically linked         at its entry point, after the loader and the constructors of its
  *                              libraries
  *   statically linked          at main(), whose address the C library's _start has in RDI when it
- *                              makes its first call, behind the C library's start and the
+ *                              makes its first call, after the C library's start and the
  *                              program's own constructors; without such a _start at its entry point
- *   any                        earlier if a constructor looks at time or starts a thread or process
+ *   any                        earlier if a constructor reads a clock or starts a thread or process
  *
- * Must never let time pass that the program could notice before it begins.
+ * Must never let noticeable time pass before the program begins.
  */
 #include "startup.h"
 #include "pub_tool_aspacemgr.h"
@@ -115,8 +115,8 @@ static void help_first_call(ULong rdi)
 }
 
 /*
- * Whether a system call looks at time, lets it pass or starts something that goes on in it. The
- * loader makes none of these.
+ * Whether a system call reads a clock, waits, or starts a thread or process. The loader makes none of
+ * these.
  */
 static Bool looks_at_time(UInt nr)
 {
@@ -136,7 +136,7 @@ static Bool looks_at_time(UInt nr)
 	}
 }
 
-/* Whether a request of RTMGRIND_TIME_STOPS is in force, too: then nobody looks at time. */
+/* Whether a request RTMGRIND_TIME_STOPS is in force, too: then no code reads a clock. */
 static Bool in_request(void)
 {
 	return current_vthread()->nr_still > 1;
@@ -153,10 +153,10 @@ void startup_call(const VexGuestAMD64State *guest)
 }
 
 /**
- * startup_copies_names() - does the C library of a statically linked program still start?
+ * startup_copies_names() - is the C library of a statically linked program still starting?
  *
  * It copies the name of the program's file to its heap, so the length of that name would move all
- * that the program allocates.
+ * allocations of the program.
  */
 Bool startup_copies_names(void)
 {
@@ -189,7 +189,7 @@ static void emit_first_call(struct block *b)
 }
 
 /**
- * startup_emit_insn() - emit what an instruction needs at which the program may begin.
+ * startup_emit_insn() - at an instruction where the program may begin, emit the check.
  * @b: the block
  * @addr: address of the instruction
  */
@@ -208,8 +208,8 @@ void startup_emit_insn(struct block *b, Addr addr)
 }
 
 /**
- * startup_emit_end() - emit what the end of a block needs with which the program may begin.
- * @b: the block, complete but for its end
+ * startup_emit_end() - at the end of a block after which the program may begin, emit the check.
+ * @b: the block, complete except for its end
  */
 void startup_emit_end(struct block *b)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stores.c - reports the first store that a library must not make inside one of its transactions.
+ * stores.c - reports the first forbidden store of a library inside one of its transactions.
  *
  * The library is the object whose code has sent RTMGRIND_SECTION, and a transaction is its own if
- * XBEGIN was in that object. The record that a thread has named with the request lies in a block of
- * the thread's own; --own-stores says where, and which bytes of the block may be stored to. The
- * thread's stack may be, too, from the red zone up to the frame of the library's outermost caller.
+ * XBEGIN was in that object. The record that a thread has named with the request is in a block of
+ * the thread's own; --own-stores says where, and to which bytes of the block the library may store. It may
+ * also store to the thread's stack, from the red zone up to the frame of its outermost caller.
  *
- * Stores by other objects are not looked at: neither the program's, nor those of the C library on
+ * Stores by other objects are not checked: neither the program's, nor those of the C library on
  * behalf of either.
  */
 #include "stores.h"
@@ -19,12 +19,12 @@
 #include "unwind.h"
 #include "vthread.h"
 
-/* Exit status of a program that is ended because of such a store. */
+/* Exit status of a program after such a store. */
 #define STORES_STATUS 4
 /* Ranges of a block. Chosen: the library of this project has six. */
 #define MAX_RANGES 16
 
-/* Frames of the stack that are shown. Chosen. */
+/* Frames of the stack to show. Chosen. */
 #define MAX_FRAMES 16
 
 /* Bytes of a block, from @first to before @end. */
@@ -55,9 +55,9 @@ static Bool parse_number(const HChar **text, HChar behind, UWord *number)
 /**
  * stores_option() - parse --own-stores.
  * @text: "OFFSET,SIZE,FIRST+BYTES,...": the record's offset in a block, the size of a block, and the
- *        ranges that may be stored to
+ *        ranges to which the library may store
  *
- * Return: False if it is not so.
+ * Return: False if it has another form.
  */
 Bool stores_option(const HChar *text)
 {
@@ -135,7 +135,7 @@ static void print_stack(Addr pc)
 	Addr stack[MAX_FRAMES];
 	UInt nr = unwind_stack(current_tid, pc, False, frames, MAX_FRAMES), i;
 
-	/* A return address is behind the call. */
+	/* A return address follows the call. */
 	for (i = 0; i < nr; i++)
 		stack[i] = frames[i] - (i > 0);
 	debuginfo_print(stack, nr);
@@ -169,7 +169,7 @@ static void __attribute__((noreturn)) report(Addr pc, Addr addr, SizeT size)
  * @addr: first byte
  * @size: bytes
  *
- * Does not return if the store is one of the library's that is not allowed.
+ * Does not return if it is a forbidden store of the library.
  */
 void stores_check(Addr pc, Addr addr, SizeT size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stores.h - what a library may store inside its own transactions; see stores.c.
+ * stores.h - checks the stores of a library inside its own transactions; see stores.c.
  *
  * Must never change virtual time, nor anything that the program sees.
  */

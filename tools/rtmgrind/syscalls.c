@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * syscalls.c - what happens at a system call.
+ * syscalls.c - the treatment of each system call.
  *
  * Generated code calls syscall_enter() in front of each system call. It answers the call itself
  * (clocks, futexes), makes the thread wait in front of it, or leaves it to Valgrind. While Valgrind
@@ -132,7 +132,7 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_readlink:
 	case __NR_readlinkat:
 		return procfs_readlink(guest);
-	/* Valgrind would answer the same, and complain. Programs do without, as on older kernels. */
+	/* Valgrind would return the same error, and warn. Programs do without, as on older kernels. */
 	case NR_LANDLOCK_FIRST ... NR_LANDLOCK_LAST:
 		return guest_answer(guest, -(Long)VKI_ENOSYS);
 	}
@@ -159,7 +159,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	Int nr = guest->guest_RAX;
 
 	current_vthread()->guest = guest;
-	/* The instruction pointer is behind the instruction already. */
+	/* The instruction pointer has moved past the instruction already. */
 	current_pc = guest->guest_RIP - SYSCALL_INSN_SIZE;
 	startup_call(guest);
 	libcall_check(guest);

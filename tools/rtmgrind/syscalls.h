@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscalls.h - what happens at a system call; see syscalls.c.
+ * syscalls.h - the treatment of each system call; see syscalls.c.
  *
  * Must never be called in a transaction: a system call aborts it first.
  */

@@ -19,7 +19,7 @@
 #define EPOCH_SECONDS 1700000000LL
 /* CLOCK_MONOTONIC at virtual time 0: the time since the start of the machine. Chosen. */
 #define UPTIME_SECONDS 1000LL
-/* A deadline this far away, cycles or ns, never comes. Sums of two such numbers do not overflow. */
+/* A timeout of this length, cycles or ns, never expires. Sums of two such numbers do not overflow. */
 #define FOR_EVER (1LL << 61)
 
 /* The latest time that a clock has shown to a thread, cycles. */
@@ -33,7 +33,7 @@ static Long shown;
 #define CLOCK_OF_THREAD 4
 
 /**
- * time_base() - what a clock showed at virtual time 0.
+ * time_base() - the time that a clock showed at virtual time 0.
  * @clock: number of the clock
  *
  * Return: seconds; -1 if the clock is not simulated.
@@ -365,7 +365,7 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	return SYSCALL_WAIT;
 }
 
-/* sched_yield(): the thread gives up its time slice, and lets threads behind it run first. */
+/* sched_yield(): the thread gives up its time slice, and lets threads with smaller clocks run first. */
 static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 {
 	charge(model.quantum);

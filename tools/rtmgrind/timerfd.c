@@ -22,7 +22,7 @@
 #define SWITCH_NS NS_PER_SECOND
 /* F_DUPFD_CLOEXEC, missing from Valgrind's headers (include/uapi/asm-generic/fcntl.h). */
 #define DUPFD_CLOEXEC 1030
-/* Depth of epoll sets inside each other that are searched; the kernel allows no more. */
+/* Depth of nested epoll sets to search; the kernel allows no more. */
 #define MAX_DEPTH 5
 
 /**
@@ -199,7 +199,7 @@ static Bool only_timers(Int epoll, Int depth)
 	Bool only = True;
 
 	VG_(sprintf)(name, "/proc/self/fdinfo/%d", epoll);
-	/* A list that fills the buffer is cut off; such a long one most likely has others, too. */
+	/* A list that fills the buffer is cut; such a long one most likely has other members, too. */
 	if (host_read_file(name, info, sizeof(info)) == sizeof(info) - 1)
 		return False;
 	at = VG_(strstr)(info, "\ntfd:");

@@ -6,7 +6,7 @@
  * kernel, to the process or to a host thread, between two slices. Valgrind polls for it when the
  * receiver's next slice begins (see sigwait.c), so only the seed decides where it interrupts the
  * program. The clock of a timer of processor time is the processor time in virtual cycles. Must
- * never arm a timer of the host, except for a program that is about to be replaced by exec.
+ * never arm a timer of the host, except just before exec replaces the program.
  */
 #include "timers.h"
 #include "account.h"
@@ -28,7 +28,7 @@ enum { SIGEV_SIGNAL, SIGEV_NONE };
 #define SI_TIMER (-2)
 #define SI_KERNEL 0x80
 
-/* Longest time between two looks whether a signal is still pending, cycles. Chosen. */
+/* Longest time between two checks whether a signal is still pending, cycles. Chosen. */
 #define PENDING_CYCLES 20000
 
 #define SIGALRM 14
@@ -41,7 +41,7 @@ enum { SIGEV_SIGNAL, SIGEV_NONE };
  * @cpu: its clock is processor time
  * @of: the thread whose processor time it is, 0: the process
  * @clock: number of the clock that it was made with
- * @silent: SIGEV_NONE: it sends no signal, and the program reads the time that is left
+ * @silent: SIGEV_NONE: it sends no signal, and the program reads the remaining time
  * @lwp: Linux id of the thread that the signal is sent to, 0: the process
  * @signal: number of the signal
  * @value: data that the signal carries
@@ -49,9 +49,9 @@ enum { SIGEV_SIGNAL, SIGEV_NONE };
  * @pending: the signal was sent and not yet delivered
  * @overrun: expiries since the signal was sent
  * @last_overrun: @overrun of the signal that was delivered last
- * @look_at: virtual time at which a look is due whether the signal is still pending
- * @taken: a signal was taken, and a further one sent, before the former could be delivered
- * @taken_overrun: @overrun of the former one
+ * @look_at: virtual time of the next check whether the signal is still pending
+ * @taken: a signal was taken, and another one sent, before the first could be delivered
+ * @taken_overrun: @overrun of the first one
  */
 struct timer {
 	Bool used;
@@ -97,8 +97,8 @@ static Bool sends(const struct timer *t)
 }
 
 /*
- * The virtual time at which a timer must be looked at, 0 never. Expiries while its signal is
- * pending are only counted, so they need not be looked at one by one.
+ * The virtual time at which a timer must be checked, 0 never. Expiries while its signal is
+ * pending are only counted, so they need no separate checks.
  */
 static Long due_at(const struct timer *t)
 {
@@ -224,7 +224,7 @@ void timers_expire(Long now)
 
 /**
  * timers_delivered() - a signal is about to be delivered to the program.
- * @info: what the program is told about it; completed if a timer sent it
+ * @info: its data for the program, completed if a timer sent it
  */
 void timers_delivered(vki_siginfo_t *info)
 {
@@ -285,7 +285,7 @@ void timers_forked(void)
 	}
 }
 
-/* Sets the interval timer of the host; @old receives what it was. */
+/* Sets the interval timer of the host; @old receives its previous value. */
 static void host_itimer(const struct vki_itimerval *value, struct vki_itimerval *old)
 {
 	host_syscall(__NR_setitimer, REAL, (Long)value, (Long)old, 0, 0, 0);
@@ -313,7 +313,7 @@ static Bool from_itimerval(const struct vki_itimerval *value, struct vki_itimers
 }
 
 /**
- * timers_exec() - pass the alarm on to the program that exec replaces this one by.
+ * timers_exec() - pass the alarm on to the next program of an exec.
  * @begins: True before exec: the host's timer is armed; False after it has failed: disarmed
  */
 void timers_exec(Bool begins)

@@ -2,7 +2,7 @@
 /*
  * timers.h - timers that send signals; see timers.c.
  *
- * Must never arm a timer of the host, except for a program that is about to be replaced by exec.
+ * Must never arm a timer of the host, except just before exec replaces the program.
  */
 #ifndef RTMGRIND_TIMERS_H
 #define RTMGRIND_TIMERS_H

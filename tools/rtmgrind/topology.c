@@ -17,7 +17,7 @@
 #define LEVEL_SMT 1
 #define LEVEL_CORE 2
 
-/* Number of bits in which @nr things can be numbered. */
+/* Number of bits that number @nr things. */
 static UInt bits_for(Long nr)
 {
 	UInt bits = 0;
@@ -152,7 +152,7 @@ void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu)
 /**
  * topology_list() - write numbers of processors in the kernel's form.
  * @text: receives the list, such as "0-3,8", and a newline
- * @has: tells whether a processor is in the list
+ * @has: is a processor in the list?
  * @what: second argument of @has
  *
  * Return: length of the text.
@@ -245,8 +245,8 @@ static Bool replace_cpuinfo(const HChar *line, Int cpu, Long *value)
  * @text: receives it: for each processor at most the length of @host and CPUINFO_ADDED bytes
  * @host: the host's /proc/cpuinfo, of which the first processor is used
  *
- * Everything in that stays, as the program runs instructions of the host, except the numbers of
- * processors and their clock.
+ * Everything except the numbers of processors and their clock remains, as the program runs
+ * instructions of the host.
  *
  * Return: length of the text.
  */

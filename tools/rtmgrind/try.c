@@ -3,13 +3,13 @@
  * try.c - system calls that wait for events that only the kernel knows: locks of files, queues of
  * messages, System V semaphores.
  *
- * The thread makes such a call in a form that does not wait. If the kernel's error tells that the
+ * The thread makes such a call in a form that does not wait. If the kernel's error shows that the
  * call would have waited, the thread stays in front of it and tries again: when another thread has
  * made a system call, at intervals of virtual time while others run, and at intervals of real time
  * while none can. So timeouts and timers are those of virtual time. No absolute timeout of the
  * program reaches the kernel, whose clocks are ahead of virtual time.
  *
- * Must never change what the program sees of its registers.
+ * Must never change registers that the program sees.
  */
 #include "try.h"
 #include "account.h"
@@ -24,8 +24,8 @@
 #define LOCK_NB 4
 #define IPC_NOWAIT 04000
 /*
- * F_OFD_SETLKW of fcntl() (include/uapi/asm-generic/fcntl.h). The command of the same kind that
- * does not wait has the number below, as with F_SETLKW.
+ * F_OFD_SETLKW of fcntl() (include/uapi/asm-generic/fcntl.h). The number of the command that does
+ * not wait is less by 1, as with F_SETLKW.
  */
 #define OFD_SETLKW 38
 /* include/uapi/asm-generic/errno.h, errno-base.h */
@@ -183,7 +183,7 @@ Bool try_over(struct vthread *t, Int error)
 	form = form_of(t->try_nr);
 	*argument(guest, form->arg) = t->try_arg;
 	if (error != form->error) {
-		/* Another process may have ended the wait since the thread was let retry. */
+		/* Another process may have ended the wait since the thread was told to retry. */
 		if (t->wait.kind && !error)
 			account_raise(peers_event(False));
 		wait_cancel(current_tid);

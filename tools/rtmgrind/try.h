@@ -2,7 +2,7 @@
 /*
  * try.h - system calls that wait for events that only the kernel knows; see try.c.
  *
- * Must never change what the program sees of its registers.
+ * Must never change registers that the program sees.
  */
 #ifndef RTMGRIND_TRY_H
 #define RTMGRIND_TRY_H

@@ -42,7 +42,7 @@ static Long turn_key(ThreadId tid, Bool busy)
 
 	if (t->parked)
 		return -1;
-	/* After a fatal signal one thread asks again and again, in no time, whether these have ended. */
+	/* After a fatal signal one thread checks again and again, in no time, whether these have ended. */
 	if (t->state == VT_READY && VG_(is_exiting)(tid))
 		return 0;
 	if (t->state == VT_READY && t->core >= 0)

@@ -6,7 +6,7 @@
  * copied at XBEGIN. access.c decides which transactions an access aborts. The victim does not run
  * then, so the thread that aborts it restores the victim's memory and registers at once.
  *
- * Must never leave a line in a set of a transaction that is over.
+ * Must never leave a line in a set of an ended transaction.
  */
 #include "txn.h"
 #include "pub_tool_machine.h"
@@ -282,7 +282,7 @@ void txn_forget(ThreadId tid)
 }
 
 /**
- * txn_tick() - abort a thread's transaction if a timer interrupt of its core came in its slice.
+ * txn_tick() - abort a thread's transaction if its core had a timer interrupt in its slice.
  * @tid: the thread, between two blocks
  * @before: virtual time when its slice began
  * @after: virtual time now
@@ -355,9 +355,9 @@ static void refuse_in_hle(void)
  * txn_begin() - XBEGIN.
  * @guest: registers of the running thread
  * @fallback: address of the fallback
- * @next: address of the instruction behind
+ * @next: address of the next instruction
  *
- * Return: address of the next instruction to execute.
+ * Return: address of the instruction to execute.
  */
 ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 {
@@ -399,7 +399,7 @@ void txn_commit(void)
 
 /**
  * txn_end() - XEND.
- * @next: address of the instruction behind
+ * @next: address of the next instruction
  *
  * Return: @next; 0 outside of a transaction, where XEND faults.
  */
@@ -440,9 +440,9 @@ ULong txn_test(void)
  * @tid: the thread that sends the request
  * @record: address of a struct rtmgrind_abort in guest memory
  * @size: size of the program's struct, bytes
- * @again: the abort is told already
+ * @again: False: only an abort that was not reported yet; True: only one that was
  *
- * Return: True if there was an abort that is, or is not, @again told, and @record was filled.
+ * Return: True if there was such an abort, and @record was filled.
  */
 Bool txn_last_abort(ThreadId tid, Addr record, SizeT size, Bool again)
 {

@@ -2,7 +2,7 @@
 /*
  * txn.h - transactions: begin, commit, abort; see txn.c.
  *
- * The contents of struct txn are for txn.c, access.c and hle.c. Must never be read to decide which
+ * Only txn.c, access.c and hle.c use the contents of struct txn. They must never decide which
  * thread runs.
  */
 #ifndef RTMGRIND_TXN_H

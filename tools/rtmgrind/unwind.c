@@ -12,12 +12,12 @@
 #include "vthread.h"
 
 /*
- * Changes of the stack that are followed: from the library's own stack, or a handler's alternate
+ * Changes of the stack to follow, at most: from the library's own stack, or a handler's alternate
  * one, to that of the caller. Bounded, as the frames' addresses need not increase there. Chosen.
  */
 #define MAX_CHANGES 3
 
-/* Addresses whose call frame information is known, direct-mapped. Chosen. */
+/* Addresses whose call frame information is cached, direct-mapped. Chosen. */
 #define NR_KNOWN 4096
 
 static struct {
@@ -57,9 +57,9 @@ struct mapping {
 /**
  * struct stack - a stack that is being unwound.
  * @regs: the registers of the present frame
- * @here: what the present frame is in
- * @above: what the caller's frame is in
- * @changes: how often the two were different, or the addresses did not increase
+ * @here: mapping of the present frame
+ * @above: mapping of the caller's frame
+ * @changes: how often these differed, or the addresses did not increase
  */
 struct stack {
 	Addr regs[NR_CFI_REGS];
@@ -105,7 +105,7 @@ static Bool find_mapping(Addr address, struct mapping *mapping)
 	return True;
 }
 
-/* The caller's frame. Return: False if it is not known, or there is no end. */
+/* Finds the caller's frame. Return: False if it is unknown, or there were too many changes. */
 static Bool find_above(struct stack *stack, const struct cfi_row *row, Addr *frame)
 {
 	if (!follow(stack, &row->frame, 0, frame))
@@ -181,13 +181,13 @@ static Bool begin(struct stack *stack, ThreadId tid, Addr pc, Bool pushed)
 }
 
 /**
- * unwind_frames_end() - where the innermost frames of a thread end that are those of one object.
+ * unwind_frames_end() - where the innermost frames of a thread in one object end.
  * @tid: the thread, running
  * @pc: address of its present instruction, which is in the object and pushes nothing
  * @first: first address of the object's code
- * @end: address behind the code
+ * @end: address after the code
  *
- * Return: address behind the return address of the outermost of these frames, as far as call frame
+ * Return: address after the return address of the outermost of these frames, as far as call frame
  * information is there.
  */
 Addr unwind_frames_end(ThreadId tid, Addr pc, Addr first, Addr end)
@@ -223,7 +223,7 @@ UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max)
 {
 	const struct cfi_row *row;
 	struct stack stack;
-	/* The call, and not the return address behind it, decides which information holds. */
+	/* Look up the information of the call, not that of the return address after it. */
 	UInt back = 0, nr = 0;
 
 	if (max)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vthread.h - the simulated thread: what every part keeps about a guest thread; see vthread.c.
+ * vthread.h - the simulated thread: the state of a guest thread for all parts; see vthread.c.
  *
  * Must never be needed by code that does not depend on threads, such as caches and decoding.
  */
@@ -94,7 +94,7 @@ struct wait {
  *   any          VT_FREE      restart_after_fork()         the thread is not in the child process
  *   VT_RUNNING   VT_READY     restart_after_fork()         the thread has forked the child process
  *
- * These functions are in sched.c, but slice_begin() (slice.c), wait_complete() (wait.c) and
+ * These functions are in sched.c, except slice_begin() (slice.c), wait_complete() (wait.c) and
  * anybody_ready() (turn.c).
  */
 enum vthread_state {
@@ -107,13 +107,13 @@ enum vthread_state {
 };
 
 /**
- * struct vthread - a guest thread as the simulated machine sees it.
+ * struct vthread - a guest thread on the simulated machine.
  * @state: see above
  * @calling: VT_KERNEL or VT_OUTSIDE while Valgrind carries out a system call, else VT_FREE
  * @exiting: the thread ends: it gives up the big lock for good next time
  * @whole_slice: none of its CORE_SLICE blocks was used up when it entered generated code, see
  *               core-hooks.c
- * @in_block: it has stopped in the middle of a block, and must go on on the same core
+ * @in_block: it has stopped in the middle of a block, and must continue on the same core
  * @parked: it has stopped until slice_unpark()
  * @core: simulated processor that it has, a hardware thread; -1 none
  * @clock: virtual time, cycles since the start of the run
@@ -133,7 +133,7 @@ enum vthread_state {
  * @polled_calls: number of events that may have sent a signal when it polled last, see lwp.c
  * @polled_at: its clock when it polled last
  * @polled_home: its clock when it polled at home last
- * @fiber: where it goes on after it gave way
+ * @fiber: where it resumes after it gave way
  * @last_core: simulated processor that it had last, -1 none
  * @section: address of a struct rtmgrind_section in guest memory, 0 none
  * @affinity: bit set of the processors that it may have, model_cpus() bits; NULL all

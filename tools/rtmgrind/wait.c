@@ -6,7 +6,7 @@
  * completes the call on its behalf (a futex wake-up, the end of a sleep) or lets it retry: the
  * thread gets a slice, executes the call again, and waits on if the call still has to (a descriptor
  * that may be ready, a signal that may be pending). So a thread can be given a slice at any time
- * without harm. idle.c has what happens while all threads wait.
+ * without harm. idle.c runs while all threads wait.
  *
  * Must never depend on real time.
  */
@@ -42,7 +42,7 @@ void wait_set_kind(struct wait *wait, enum wait_kind kind)
 }
 
 /**
- * wait_again() - does the running thread execute the call again that it waits in?
+ * wait_again() - does the running thread repeat the call in which it waits?
  * @guest: registers of the thread
  *
  * Return: True if so; then its struct wait is still valid.
@@ -71,7 +71,7 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 		wait->syscall_nr = guest->guest_RAX;
 		wait->deadline = deadline;
 		wait->queued = nr_queued++;
-		/* A signal that only this call's mask lets in may be pending already. */
+		/* A signal that this call's mask does not block may be pending already. */
 		wait->check_at = kind == WAIT_SIGNAL || wait->masked ? account_now() : 0;
 	} else {
 		wait->check_at = 0;
@@ -140,7 +140,7 @@ enum syscall_verdict wait_answer(VexGuestAMD64State *guest, Long result)
 }
 
 /**
- * wait_complete() - finish the call that a thread waits in, on its behalf.
+ * wait_complete() - finish the call in which a thread waits, on its behalf.
  * @tid: the thread
  * @result: result of the call
  * @at: virtual time from which the thread can go on
@@ -188,7 +188,7 @@ Bool wait_expired(void)
 }
 
 /**
- * wait_key() - the virtual time at which a waiting thread retries or its deadline comes.
+ * wait_key() - the virtual time at which a waiting thread retries or reaches its deadline.
  * @t: the thread
  * @busy: other threads can run: wait.look_at counts
  *
@@ -222,7 +222,7 @@ void wait_poke(ThreadId tid, Long at)
 }
 
 /**
- * wait_poke_signalled_at() - let waiting threads retry that may receive a signal.
+ * wait_poke_signalled_at() - let waiting threads that may receive a signal retry.
  * @lwp: Linux thread id of the receiver, 0: any thread
  * @at: virtual time at which they retry
  */
@@ -245,7 +245,7 @@ void wait_poke_signalled(Int lwp)
 }
 
 /**
- * wait_poke_fds() - let threads retry that wait for descriptors, or for what only the kernel knows.
+ * wait_poke_fds() - let threads that wait for descriptors, or in WAIT_TRY, retry.
  * @at: virtual time at which they retry
  */
 void wait_poke_fds(Long at)
@@ -291,7 +291,7 @@ void wait_child_reaped(void)
 /**
  * wait_children() - has the process child processes?
  *
- * Return: True if so, also if they have ended and have not been waited for.
+ * Return: True if so, even if they have ended but not been waited for.
  */
 Bool wait_children(void)
 {
@@ -311,7 +311,7 @@ Bool wait_real_children(void)
 /**
  * wait_forked() - this is a child process: it has no child processes, and no thread of it waits.
  *
- * A wake-up must not go to a thread of the parent.
+ * Wake-ups must not go to threads of the parent.
  */
 void wait_forked(void)
 {
@@ -335,8 +335,8 @@ Bool wait_alone(void)
 /**
  * wait_kernel_may() - may the running thread wait in the kernel, in a call without a timeout?
  *
- * Return: True if that delays nothing, in the process and in others of the run, which cannot know
- * whether a thread in the kernel has noticed what they sent.
+ * Return: True if that delays nothing in the process and in others of the run, which cannot know
+ * whether a thread in the kernel has received what they sent.
  */
 Bool wait_kernel_may(void)
 {

@@ -25,12 +25,12 @@
 /* Signals by which users stop or control a program, and which would end this process. */
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* Seconds that a bound program has to end after a signal; then it is killed. */
+/* Seconds after a signal until a bound program is killed. */
 #define GRACE_S 1
 
 /*
- * What a program is started with, beside what struct child has.
- * @preload: its variable LD_PRELOAD, NULL: as in this process
+ * What is needed to start a program, besides struct child.
+ * @preload: its variable LD_PRELOAD; NULL: as in this process
  */
 struct start {
 	const char *path;
@@ -65,7 +65,7 @@ static int make_environment(struct start *s, const char *preload)
 	return 0;
 }
 
-/* In the child, which has the memory of this process: executes the file. Return: an error. */
+/* Executes the file in the child, which shares the memory of this process. Return: an error. */
 static int execute(const struct child *c, const struct start *s)
 {
 	sigaction(SIGCHLD, &s->chld, NULL);
@@ -81,8 +81,8 @@ static int execute(const struct child *c, const struct start *s)
 }
 
 /*
- * Starts the program. With vfork(2): to copy the memory of this process for the moment until the
- * program has its own would take as long as the program true does. Return: 0 or -errno.
+ * Starts the program by vfork(2): copying the memory of this process first would take as long
+ * as the program true does. Return: 0 or -errno.
  */
 static int spawn(struct child *c, const struct start *s)
 {
@@ -101,7 +101,7 @@ static int spawn(struct child *c, const struct start *s)
 	return -error;
 }
 
-/* As spawn(); as execvp(3), has a file without #! run by the shell. */
+/* As spawn(), but has the shell run a file without #!, as execvp(3) does. */
 static int spawn_or_script(struct child *c, struct start *s)
 {
 	int rc = spawn(c, s);
@@ -143,7 +143,7 @@ static bool has_ended(struct child *c)
 	return true;
 }
 
-/* Time until then, 0 if it has passed. */
+/* Time left until @then, 0 if it has passed. */
 static const struct timespec *time_to(uint64_t then, struct timespec *left)
 {
 	uint64_t now = now_ns(), ns = then > now ? then - now : 0;
@@ -176,10 +176,7 @@ static void wait_for(struct child *c, const sigset_t *set)
 		} else if (sig > 0) {
 			if (sig != SIGUSR1 && sig != SIGUSR2)
 				c->signal = sig;
-			/*
-			 * A process has sent it. A signal of the terminal, whose si_code is above
-			 * 0, has reached the program, too.
-			 */
+			/* Sent by a process. A signal of the terminal, with si_code > 0, reaches both. */
 			if (info.si_code <= 0)
 				kill(c->pid, sig);
 		}
@@ -217,11 +214,11 @@ int child_measure(struct child *c)
 	return rc;
 }
 
-/* What is noted of the files as they are found. */
+/* Notes about the files that are found. */
 struct notes {
 	struct child_files *files;
 	pid_t pid;
-	char own[PATH_MAX]; /* path of the program's own; empty: not found */
+	char own[PATH_MAX]; /* path of the program's own file; empty: not found */
 };
 
 static void note(void *arg, const char *path, const struct elide_header *h)
@@ -237,7 +234,7 @@ static void note(void *arg, const char *path, const struct elide_header *h)
 	n->files->lost_error = h->lost_error;
 }
 
-/* Moves the program's own file to the front; if there is none, the shortest name stays there. */
+/* Moves the program's own file to the front; without one, the shortest name remains there. */
 static void own_file_first(struct paths *p, const char *own)
 {
 	for (size_t i = 0; i < p->nr; i++) {
@@ -280,7 +277,7 @@ void write_exit_status(const char *path, pid_t pid, int status)
 
 	if (fd < 0)
 		return;
-	/* What is checked is what is written to, whatever has the name by now. */
+	/* Writes to the file that was checked, as another one may have its name by now. */
 	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC &&
 	    h.version == ELIDE_DATA_VERSION && h.pid == (uint32_t)pid &&
 	    pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)

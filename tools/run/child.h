@@ -21,13 +21,13 @@
  * @argv:    its arguments, NULL last
  * @preload: value of its LD_PRELOAD, NULL to leave it as it is
  * @in, @out: its standard input and output if above 2, else ours
- * @bound:   it is killed when this process ends, and when it does not end by a signal that would
- *           have ended this process
- * @tick:    is called with @arg and @pid every @tick_ms milliseconds until it has ended; NULL for
- *           none. It must not take long
+ * @bound:   it is killed when this process ends, and if it survives a signal that would have
+ *           ended this process
+ * @tick:    called with @arg and @pid every @tick_ms milliseconds until the program ends; NULL for
+ *           none. It must return soon
  * @pid:     set to its process id
- * @status:  set to what wait(2) says
- * @signal:  set to the last signal that came meanwhile and would have ended this process, or 0
+ * @status:  set to the status of wait(2)
+ * @signal:  set to the last signal that arrived meanwhile and would have ended this process, or 0
  * @elapsed_ns: set to the time from its start to its end
  * @cpu_ns:  set to processor time of it and of the processes it has waited for
  */
@@ -51,8 +51,8 @@ struct child {
 /**
  * child_measure() - run a program to its end, with the caller's signals, files and directory.
  *
- * Meanwhile this process lives on: it leaves to the program what the terminal
- * sends to both, and hands on what other processes send.
+ * Meanwhile this process ignores signals that the terminal sends to both, and passes those of other
+ * processes on to the program.
  *
  * Return: 0, or -errno if the program could not be started.
  */
@@ -63,7 +63,7 @@ int child_measure(struct child *c);
  * @paths:  that of the program is the first, if it has one
  * @folder: where they are
  * @nr_lost: processes that could not write one
- * @lost_error: what the last of them got
+ * @lost_error: the error that the last of them got
  */
 struct child_files {
 	struct paths paths;
@@ -87,8 +87,8 @@ void find_files_free(struct child_files *f);
 /**
  * write_exit_status() - note how process @pid ended in its data file.
  *
- * Does nothing if the file is another process's: a program that took no lock
- * leaves its name to the first of its children that does.
+ * Does nothing if the file is another process's: if the program took no lock, its first child that
+ * does gets the name.
  */
 void write_exit_status(const char *path, pid_t pid, int status);
 

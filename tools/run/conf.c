@@ -18,7 +18,7 @@
 #include "../base/text.h"
 #include "conf.h"
 
-/* Bytes of a build-id that are compared; the longest that linkers make by themselves has 20. */
+/* Bytes of a build-id to compare; the longest default build-id of a linker has 20. */
 #define BUILD_ID_MAX 64
 
 /* The build-id of a file as text. Return: 0; -errno, -ENOEXEC if it has none. */

@@ -6,7 +6,7 @@
  *   build-id OBJECT HEX    of an object the settings were made for
  *   NAME = VALUE           as elide run --set takes it; LD_BIND_NOW too
  *
- * Must never decide what a setting means: see settings.h.
+ * Must never interpret a setting: see settings.h.
  */
 #ifndef ELIDE_CONF_H
 #define ELIDE_CONF_H
@@ -17,8 +17,7 @@
  * @quiet: say nothing about objects
  * @set: called with each setting; @where is "FILE:LINE"
  *
- * Says which objects are not those the file was made for. A line that cannot
- * be understood is left out with one message.
+ * Warns of objects other than those the file was made for. An invalid line is left out with one message.
  *
  * Return: 0, or -errno if it cannot be read.
  */

@@ -23,17 +23,17 @@
 #include "valgrind.h"
 
 #define RECORD "selftest.passed"
-/* Passes that a record keeps, the latest. Chosen: a host has few valgrinds. */
+/* Latest passes that a record keeps. Chosen: a host has few valgrinds. */
 #define PASSES_MAX 16
 #define PASS_SIZE 256
-/* Bytes of output of the self-test that are read; it prints 1 KiB. */
+/* Bytes of output of the self-test to read; it prints 1 KiB. */
 #define OUTPUT_MAX 8192
-/* Seconds for a run of the self-test; one takes 3 on an idle processor. */
+/* Time limit of a run of the self-test, seconds; it takes 3 on an idle processor. */
 #define LIMIT_S 300
 
 /*
  * The machines that the self-test runs on: one without caches, and one with latencies that are far
- * apart. Those of its arguments, cycles: a second-level hit, memory, a line that another core wrote.
+ * apart. Its arguments are latencies in cycles: of a second-level hit, memory, a line of another core.
  */
 static const char caches[] = "--model=haswell:cores=4,l2=100,llc=400,memory=1600,l2_kib=64,"
 			     "llc_kib=512,dirty_domain=220,dirty_die=220,dirty_quadrant=220,"
@@ -46,7 +46,7 @@ static const struct {
 	{caches, {"100", "1600", "220"}},
 };
 
-/* A file's build-id; without one, the size and a hash (FNV-1a) of what it contains. */
+/* A file's build-id; without one, the size and a hash (FNV-1a) of its contents. */
 static int identify(const char *path, char *to, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -122,7 +122,7 @@ static int is_in_record(const char *path, const char *pass)
 	return 0;
 }
 
-/* Adds a line to a record: who reads it meanwhile sees the old one or the new one. */
+/* Adds a line to a record; a concurrent reader sees the old record or the new one. */
 static int add_to_record(const char *path, const char *pass)
 {
 	char passes[PASSES_MAX][PASS_SIZE], new[PATH_MAX + 16];
@@ -171,7 +171,7 @@ static int own_record(char *path, size_t size, int make)
 	return 0;
 }
 
-/* In the child: becomes the self-test in the emulator, on a machine. */
+/* In the child: executes the self-test in the emulator, on a machine. */
 static void become_selftest(const struct emulator *e, size_t machine, int output)
 {
 	char program[PATH_MAX + 16], *args[] = {
@@ -255,7 +255,7 @@ static int run_selftest(const struct emulator *e, size_t machine, char *why, siz
 	close(pipes[0]);
 	if (pid < 0)
 		return rc;
-	/* What it has started may be left over, too. */
+	/* A group, so that processes that it leaves over can be killed, too. */
 	setpgid(pid, pid);
 	kill(-pid, SIGKILL);
 	if (rc)
@@ -295,7 +295,7 @@ int emulator_check(const struct emulator *e, const char *valgrind, char *why, si
 		if (run_selftest(e, i, why, size))
 			return -EPROTO;
 	}
-	/* Where no record can be written, the next run tries again. */
+	/* If no record can be written, the next run repeats the test. */
 	if (!own_record(own, sizeof(own), 1))
 		add_to_record(own, pass);
 	return 0;

@@ -62,7 +62,7 @@ static int try_hwcaps(const char *dir, const char *name, char *path)
 	return 0;
 }
 
-/* The length of a token such as $ORIGIN or ${ORIGIN} at the beginning of a text; 0: it is another one. */
+/* The length of the token $NAME or ${NAME} at the beginning of a text; 0 if it is not there. */
 static size_t token(const char *text, const char *name)
 {
 	size_t len = strlen(name), brace = text[1] == '{';
@@ -72,7 +72,7 @@ static size_t token(const char *text, const char *name)
 	return 1 + len + 2 * brace;
 }
 
-/* A directory of a list, up to its end at @end, with what its tokens stand for. */
+/* Copies a directory of a list, which ends at @end, and replaces its tokens. */
 static void expand(char *to, const char *dir, const char *end, const char *origin, const char *lib)
 {
 	size_t len = 0, n;
@@ -118,7 +118,7 @@ static int try_dirs(const char *dirs, const char *separators, const char *origin
 	return 0;
 }
 
-/* Looks in the directories that an ld.so.conf(5)-like file and its includes name. */
+/* Looks in the directories of a file like /etc/ld.so.conf and of its includes. */
 static int try_conf(const char *conf, const char *name, char *path, int depth)
 {
 	char line[PATH_MAX];

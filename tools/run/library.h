@@ -10,10 +10,10 @@
 #include <limits.h>
 
 /**
- * struct library_needs - an object that needs libraries, as far as that says where they are.
+ * struct library_needs - where an object's libraries are searched.
  * @origin:  its directory, which $ORIGIN stands for
- * @rpath:   DT_RPATH: for its libraries, and for those that these need; empty: none, or it has @runpath
- * @runpath: DT_RUNPATH: for the libraries that it needs itself
+ * @rpath:   DT_RPATH: for its libraries and for theirs; empty: none, or it has @runpath
+ * @runpath: DT_RUNPATH: for its libraries only
  * @by:      the object that needs this one; NULL for the program
  */
 struct library_needs {
@@ -25,7 +25,7 @@ struct library_needs {
 
 /**
  * library_origin() - set the directory of an object.
- * @path: of the object's file; of a program after symbolic links, as the kernel tells it to the loader
+ * @path: of the object's file; for a program without symbolic links, as the loader gets it from the kernel
  */
 void library_origin(struct library_needs *n, const char *path);
 
@@ -35,9 +35,9 @@ int library_is_ours(const char *path);
 /**
  * library_find() - find a library that an object needs.
  * @name: as the object names it
- * @path: PATH_MAX bytes, set where it is found
+ * @path: PATH_MAX bytes, set if it is found
  *
- * The loader has a cache, /etc/ld.so.cache; the directories that it is made of are looked into here.
+ * Searches the directories from which /etc/ld.so.cache is made, instead of the cache.
  *
  * Return: is it found?
  */

@@ -2,8 +2,8 @@
 /*
  * locks.c - which locks a program uses, as far as its symbols tell.
  *
- * Libraries are looked for as ld.so(8) does. Of what is opened with dlopen(3) those are
- * seen whose names are constants. What was inlined without leaving a symbol is not seen. Must
+ * Libraries are searched as by ld.so(8). A library that is opened with dlopen(3) is seen if its name
+ * is a constant. A function that was inlined without leaving a symbol is not seen. Must
  * never start the program or load a library.
  */
 #include <errno.h>
@@ -61,7 +61,7 @@ static const struct {
 	{HIDDEN_STATIC, "pthread_mutex_lock"},
 };
 
-/* Is it a library that defines the lock functions, so that it does not use them? */
+/* Is it a library that defines the lock functions instead of using them? */
 static int is_libc(const char *name)
 {
 	return !strcmp(name, "libc.so.6") || !strcmp(name, "libpthread.so.0") ||
@@ -96,7 +96,7 @@ static void look_at_symbols(struct lock_object *o, Elf *elf, Elf_Scn *section,
 	}
 }
 
-/* Adds a library that object number @by needs, or opens by dlopen(): then only if it is found. */
+/* Adds a library that object number @by needs, or, if it is found, opens by dlopen(). */
 static void add_library(struct lock_uses *uses, size_t by, const char *name, const char *path)
 {
 	struct lock_object *o;
@@ -119,7 +119,7 @@ static void add_library(struct lock_uses *uses, size_t by, const char *name, con
 	uses->nr++;
 }
 
-/* Adds the libraries of a .dynamic section; first it is read for the paths, then for the names. */
+/* Adds the libraries of a .dynamic section: reads first the paths, then the names. */
 static void add_needed(struct lock_uses *uses, size_t index, Elf *elf, Elf_Scn *section,
 		       const GElf_Shdr *header)
 {
@@ -146,8 +146,8 @@ static void add_needed(struct lock_uses *uses, size_t index, Elf *elf, Elf_Scn *
 }
 
 /*
- * Finds a library that an object may open by dlopen(): as the loader does, or in the object's directory,
- * or in one below that.
+ * Finds a library that an object may open by dlopen(): where the loader searches, in the object's
+ * directory, or in one below that.
  */
 static int find_opened(const struct library_needs *n, const char *name, char *path)
 {
@@ -165,7 +165,7 @@ static int find_opened(const struct library_needs *n, const char *name, char *pa
 	return found;
 }
 
-/* Is a constant the name of a library, or a path of one, with or without parts that are filled in? */
+/* Is a constant the name or path of a library? The path may have parts that are filled in. */
 static const char *library_name(const char *text)
 {
 	const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
@@ -194,7 +194,7 @@ static void add_opened(struct lock_uses *uses, size_t index, Elf *elf)
 		data = elf_rawdata(section, NULL);
 		text = data ? data->d_buf : NULL;
 		end = text ? text + data->d_size : NULL;
-		/* Strings end with a zero; what follows the last one in the section is none. */
+		/* Strings end with a zero; bytes after the last zero of the section are no string. */
 		for (const char *zero; text && (zero = memchr(text, 0, end - text)); text = zero + 1) {
 			const char *name = zero - text < PATH_MAX ? library_name(text) : NULL;
 
@@ -314,7 +314,7 @@ int locks_find(const char *elf, struct lock_uses *uses)
 		locks_free(uses);
 		return rc;
 	}
-	/* The list grows while it is walked: breadth first, as the loader does. */
+	/* The list grows during the walk: breadth first, as in the loader. */
 	for (size_t i = 1; i < uses->nr; i++)
 		if (!uses->objects[i].missing && look_at_object(uses, i))
 			uses->objects[i].missing = 1;

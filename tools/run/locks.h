@@ -16,7 +16,7 @@
 /* The most objects that are examined: the program and the libraries that it needs. */
 #define LOCKS_OBJECTS_MAX 256
 
-/* What an object's symbols tell of its locks. */
+/* Facts about an object's locks that its symbols show. */
 enum lock_feature {
 	/* Functions it imports, which preloading sees. */
 	IMPORTS_MUTEX,
@@ -46,7 +46,7 @@ extern const char *const lock_feature_names[NR_LOCK_FEATURES];
  * @imports_syscall: it imports syscall(3)
  * @imports_dlopen: it imports dlopen(3)
  * @by_name:  no object needs it; the name is a constant of one that imports dlopen(3)
- * @needs:    where the libraries are that it needs
+ * @needs:    where its libraries are searched
  * @missing:  the object was not found where the loader would look
  */
 struct lock_object {
@@ -69,7 +69,7 @@ struct lock_uses {
 };
 
 /**
- * locks_find() - look at an ELF file and the libraries it needs.
+ * locks_find() - examine an ELF file and the libraries it needs.
  *
  * Return: 0 or -errno.
  */

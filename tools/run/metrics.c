@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * metrics.c - a file of metrics that is kept fresh while a program runs: elide run --metrics.
+ * metrics.c - a file of metrics that is rewritten while a program runs: elide run --metrics.
  *
- * The report runs in a process of its own, of lowest priority: what it reads and names costs the
- * program no time, and no memory once it is written. Must never delay the program.
+ * The report runs in a process of its own, of lowest priority, so that it takes no time from the
+ * program, and its memory is free when it ends. Must never delay the program.
  */
 #include "metrics.h"
 
@@ -47,7 +47,7 @@ int metrics_every(struct metrics *m, const char *text)
 }
 
 /*
- * In the child: becomes the report. A group of its own: signals of the terminal are the program's.
+ * In the child: executes the report, in a group of its own, as signals of the terminal are for the program.
  */
 static void execute(const struct metrics *m, const char *path, char **argv)
 {
@@ -86,7 +86,7 @@ static void start(struct metrics *m, const struct paths *f)
 		argv[nr++] = "-i";
 		argv[nr++] = f->path[i];
 	}
-	/* A silent one that failed did not say why: the next one does. */
+	/* If a silent writer failed, the next one says why. */
 	m->writer = fork();
 	if (!m->writer)
 		execute(m, path, argv);

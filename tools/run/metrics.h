@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * metrics.h - a file of metrics that is kept fresh while a program runs: elide run --metrics.
+ * metrics.h - a file of metrics that is rewritten while a program runs: elide run --metrics.
  *
  * `elide report --openmetrics` writes it, in a process of its own. Must never delay the program.
  */
@@ -13,7 +13,7 @@
 
 #include "../base/paths.h"
 
-/* Seconds between two files without --every. */
+/* Seconds between two reports without --every. */
 #define METRICS_EVERY 10
 
 /**
@@ -25,7 +25,7 @@
  * @writer: process that writes the file now; 0 if none does
  * @nr:     writers that were started
  * @failed: the last one failed
- * @said:   a writer has said what there is to say; until one fails, the others are silent
+ * @said:   a writer has printed its messages; until one fails, the others are silent
  */
 struct metrics {
 	const char *file;
@@ -44,14 +44,13 @@ struct metrics {
 int metrics_every(struct metrics *m, const char *text);
 
 /**
- * metrics_tick() - begin to write the file anew, unless it is still being written; of a run without
- * a data file none is written.
+ * metrics_tick() - begin to rewrite the file, unless that is still going on or the run has no data file.
  * @arg: struct metrics
  * @pid: the program
  */
 void metrics_tick(void *arg, pid_t pid);
 
-/** metrics_end() - write the file a last time, and wait for it. */
+/** metrics_end() - write the file a last time, and wait for the writer. */
 void metrics_end(struct metrics *m, const struct paths *files);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * models.c - the machines that rtmgrind simulates: their names and numbers.
  *
- * Must never hold a machine or a number: they are rtmgrind's models.def and
+ * Must never hold a machine or a number: these are in rtmgrind's models.def and
  * model.def. Nor decide whether numbers go together: rtmgrind does.
  */
 #include <errno.h>
@@ -26,10 +26,10 @@ static const struct number {
 
 /**
  * struct line - a line of models.def.
- * @model: a machine begins here, NULL if the line belongs to the one above
- * @base: the machine whose numbers it begins with, NULL: flat
- * @text: what @model is, or the source of the number
- * @number: that is set, to @value
+ * @model: a machine begins here; NULL: the line belongs to the one above
+ * @base: the machine from which it inherits numbers; NULL: flat
+ * @text: a description of @model, or the source of the number
+ * @number: is set to @value
  */
 static const struct line {
 	const char *model;
@@ -159,7 +159,7 @@ void models_print(FILE *out)
 			fprintf(out, "%-16s %s\n", lines[i].model, lines[i].text);
 }
 
-/* The line that sets a number for a machine, or for the one that it is LIKE; NULL if none does. */
+/* The line that sets a number for a machine, or for its base; NULL if there is none. */
 static const struct line *find_setting(const struct line *model, const char *number)
 {
 	for (const struct line *l = model + 1; l < lines + ARRAY_SIZE(lines) && !l->model; l++)

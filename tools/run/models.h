@@ -13,7 +13,7 @@
 /**
  * models_check() - is there such a machine?
  * @spec: NAME[:NUMBER=VALUE,...]
- * @why: @size bytes, filled with what is wrong and the nearest that is right
+ * @why: @size bytes, filled with the fault and the nearest valid name or value
  *
  * Return: 0 or -EINVAL.
  */
@@ -23,7 +23,7 @@ int models_check(const char *spec, char *why, size_t size);
  * models_check_number() - can a number of the machine have this value?
  * @name: as in model.def
  * @value: text
- * @why: @size bytes, filled with what is wrong and the nearest that is right
+ * @why: @size bytes, filled with the fault and the nearest valid name or value
  *
  * Return: 0 or -EINVAL.
  */

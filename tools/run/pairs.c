@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pairs.c - a program run plain and elided, in pairs, and how long it took.
+ * pairs.c - runs a program plain and elided, in pairs, and measures its time.
  *
  * A plain run is without the library; on an emulated machine it is with the library switched off,
  * on the same machine. Must never leave a process or a file behind.
@@ -41,7 +41,7 @@ static void clear_directory(const struct pairs *p, bool last)
 		rmdir(p->dir);
 }
 
-/* Kills what a run has left running; as a subreaper this process is the parent of all of it. */
+/* Kills the processes that a run has left; as a subreaper this process is their parent. */
 static void end_leftovers(void)
 {
 	char path[64];
@@ -64,7 +64,7 @@ static void end_leftovers(void)
 }
 
 /*
- * Sets the environment of a run. Each run gets the same names, and values of the same length, so
+ * Sets the environment of a run. The names and the lengths of the values are the same in each run, so
  * that the stack of an emulated program begins at the same address.
  */
 static void set_environment(const struct pairs *p, int side, uint64_t seed)
@@ -136,7 +136,7 @@ static int read_virtual_times(const struct pairs *p, struct run_result *r)
 	return err;
 }
 
-/* Reads what the program's data file, not those of its children, says of an elided run. */
+/* Reads the elision of a run from the program's data file, not from those of its children. */
 static void read_elision(const struct pairs *p, pid_t pid, struct elision *e)
 {
 	char path[sizeof(p->dir) + 8], error[LOAD_ERROR_MAX];
@@ -170,7 +170,7 @@ static int run_input(const struct pairs *p)
 	return p->null;
 }
 
-/* Return: 0; 1 if a signal ends it all; -errno after one line. */
+/* Return: 0; 1 if a signal ends the command; -errno after one line. */
 static int run_once(struct pairs *p, struct comparison *c, int side, uint64_t seed, bool show,
 		    struct run_result *r)
 {
@@ -214,7 +214,7 @@ static unsigned int draw(uint64_t *state)
 
 static int run_all(struct pairs *p, struct comparison *c)
 {
-	/* The first runs fill caches; on an emulated machine there is nothing that they warm. */
+	/* The first runs warm caches; on an emulated machine there are none to warm. */
 	size_t warm_up = p->request.emulate ? 0 : 1;
 	uint64_t state = c->seed, seed = c->seed;
 	int rc = 0;

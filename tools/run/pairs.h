@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pairs.h - a program run plain and elided, in pairs, and how long it took.
+ * pairs.h - runs a program plain and elided, in pairs, and measures its time.
  *
  * Must never judge the times: see compare.h.
  */
@@ -21,7 +21,7 @@ enum shown { SHOW_NONE, SHOW_FIRST, SHOW_ALL };
  * @request, @program: filled by run_prepare()
  * @nr:    pairs to measure
  * @dir:   directory for the files of the runs
- * @mode:  ELIDE_MODE as the caller has it, NULL if it is not set
+ * @mode:  ELIDE_MODE of the caller, NULL if it is not set
  * @null:  /dev/null, open
  *
  * The caller fills the first four.
@@ -38,11 +38,11 @@ struct pairs {
 
 /**
  * pairs_run() - run the program, @p->nr times plain and as often elided.
- * @c: has its seed and room for @p->nr pairs; gets these, and what the last elided run says
+ * @c: has its seed and room for @p->nr pairs; filled with these, and with the elision of the last elided run
  *
- * Signals are noted from here on, see signals.h.
+ * Notes signals from now on, see signals.h.
  *
- * Return: 0; 1 if a signal has ended it, which is noted; -errno after one line.
+ * Return: 0; 1 if a signal has ended it; -errno after one line.
  */
 int pairs_run(struct pairs *p, struct comparison *c);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * run.c - what it takes to start a program with the library in it: options,
- * a look at the program, the preloaded library, the emulator.
+ * run.c - prepares the start of a program with the library in it: options, inspection of the
+ * program, the preloaded library, the emulator.
  *
- * Longer than 500 lines by a few, for the settings of all kinds of programs. Must never start it, nor
- * write to standard output but where an option asks for that.
+ * Must never start the program, nor write to standard output unless an option asks for that.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,8 +23,8 @@
 #include "run.h"
 
 /*
- * Options from OPT_CORES on set a number of the emulated machine; -o and those from OPT_MODE on have the
- * name of a tunable and set it.
+ * Options from OPT_CORES on set a number of the emulated machine; -o and those from OPT_MODE on set the
+ * tunable of the same name.
  */
 enum {
 	OPT_SET = 256,
@@ -65,38 +64,38 @@ const struct option_desc run_options[] = {
 	{OPT_LOCKS, "locks", "RULES", "PATTERN=on|off|profile,... by lock or call site"},
 	{'o', "output", "FILE", "data file (elide.data); %p process id, %e program"},
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
-	{OPT_CONF, "conf", "FILE", "settings of a file, such as elide report suggests"},
+	{OPT_CONF, "conf", "FILE", "settings from a file, such as elide report suggests"},
 	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
-	{OPT_LEARNED, "learned", "FILE", "begin with what earlier runs have learnt, and keep what this one does"},
+	{OPT_LEARNED, "learned", "FILE", "begin with what earlier runs have learnt, and add to it"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
 	{OPT_METRICS, "metrics", "FILE",
-	 "keep a file of metrics for Prometheus fresh, see elide report"},
-	{OPT_EVERY, "every", "TIME", "of --metrics: write them each 10s (default), 1m, 1h"},
+	 "write metrics for Prometheus to a file while the program runs"},
+	{OPT_EVERY, "every", "TIME", "time between two files of --metrics: 10s (default), 1m, 1h"},
 	{OPT_PMU, "pmu", "[HOW]",
 	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
 	{OPT_PCM, "pcm", NULL, "run Intel's pcm-tsx beside the program, which needs root"},
 	{OPT_HEAP, "heap", "[N]", "name heap data in conflict: where one in N (64) was allocated"},
 	{OPT_EMULATE, "emulate", "[MODEL]",
 	 "run on an emulated machine with RTM, MODEL[:NUMBER=VALUE,...]; list prints them"},
-	{OPT_CORES, "cores", "N", "its cores, in all sockets"},
-	{OPT_SMT, "smt", "N", "hardware threads of each core of it, 1 or 2"},
+	{OPT_CORES, "cores", "N", "cores of the emulated machine, in all sockets"},
+	{OPT_SMT, "smt", "N", "hardware threads of each emulated core, 1 or 2"},
 	{OPT_SOCKETS, "sockets", "N", "its sockets"},
-	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are put on its cores",
+	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are placed on emulated cores",
 	 placements},
-	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides on it", hle_words},
-	{OPT_SEED, "seed", "N", "seed of its random choices"},
-	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
-	{OPT_ABORT_RATE, "abort-rate", "PERCENT", "transactions of it that abort for no reason"},
-	{OPT_COUNTERS, "counters", "FILE", "its performance counters at the end; yes: to stderr"},
-	{OPT_DEADLOCK, "deadlock", "HOW", "exit or wait when all threads on it wait for each other"},
-	{'q', "quiet", NULL, "say nothing but faults"},
+	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides in the emulator", hle_words},
+	{OPT_SEED, "seed", "N", "seed of the emulator's random choices"},
+	{OPT_QUANTUM, "quantum", "N", "instructions that an emulated thread may run ahead"},
+	{OPT_ABORT_RATE, "abort-rate", "PERCENT", "emulated transactions that abort at random"},
+	{OPT_COUNTERS, "counters", "FILE", "file for the emulated performance counters; yes: stderr"},
+	{OPT_DEADLOCK, "deadlock", "HOW", "exit or wait when all emulated threads wait for each other"},
+	{'q', "quiet", NULL, "print only errors"},
 	{'v', "verbose", NULL, "the library prints what it decides at the start"},
 	OPTION_HELP,
 };
 
 const size_t nr_run_options = ARRAY_SIZE(run_options);
 
-/* Sets the variable of a tunable, or removes it where the value is bad: the default then holds. */
+/* Sets the variable of a tunable; if the value is invalid, removes it, so that the default is used. */
 static void set_tunable(const struct setting *s, const char *value)
 {
 	char variable[64], message[512];
@@ -115,7 +114,7 @@ int run_give(struct run_request *r, const struct setting *s, const char *value)
 	char variable[64], message[512];
 
 	if (setting_check(s, value, message, sizeof(message))) {
-		/* The end of the message says what holds instead, which is nothing here. */
+		/* Cuts the end of the message: no value is used instead here. */
 		*strstr(message, ", using ") = '\0';
 		say("%s", message);
 		return -EINVAL;
@@ -187,8 +186,8 @@ static int set_emulate(struct run_request *r, const char *model)
 }
 
 /*
- * An option that is a number of the emulated machine: --abort-rate is abort_rate. A machine that cannot
- * be emulated is refused, because another one would give other results.
+ * Sets a number of the emulated machine by an option: --abort-rate is abort_rate. Refuses a machine that
+ * cannot be emulated, because another one would give other results.
  */
 static int set_number(struct run_request *r, const struct option_desc *o, const char *value)
 {
@@ -322,7 +321,7 @@ static int check_program(const struct run_request *r, struct program *p)
 	return 0;
 }
 
-/* Why this program cannot be elided, as far as its file tells; NULL if it can. */
+/* Why this program cannot be elided, by its file; NULL if it can. */
 static const char *obstacle(const struct program *p)
 {
 	if (p->is_elf && p->is_32bit)
@@ -373,7 +372,7 @@ static int find_library(const char *name, char *path)
 	return -ENOENT;
 }
 
-/* Whether a number in the environment is other than 0; @def where it is none. */
+/* Is a number in the environment other than 0? @def if it is no number. */
 static bool is_set(const char *variable, bool def)
 {
 	const char *value = getenv(variable);
@@ -384,8 +383,8 @@ static bool is_set(const char *variable, bool def)
 }
 
 /*
- * Value of LD_PRELOAD: the runtime of a sanitizer, which has to be the first object, the library, with ELIDE_HEAP also that for the heap, and the value before.
- * Return: NULL after one line.
+ * Value of LD_PRELOAD: the runtime of a sanitizer, which has to be the first object, the library, with
+ * ELIDE_HEAP that for the heap, and the previous value. Return: NULL after one line.
  */
 static char *preload_value(const struct program *p)
 {
@@ -429,8 +428,8 @@ static const char *emulator_value(const struct setting *s)
 }
 
 /*
- * The emulator's command line: its options, those of our settings, the program. The numbers of the
- * machine that have options of their own come last in the model, and hold.
+ * The emulator's command line: its options, those of our settings, the program. Numbers of the
+ * machine with options of their own come last in the model, so that they have precedence.
  */
 static char **emulator_argv(const struct emulator *e, const struct run_request *r)
 {
@@ -487,7 +486,7 @@ static int prepare_emulator(const struct run_request *r, struct emulator *e)
 
 /*
  * ThreadSanitizer has wrappers of its own, which call the library's. The library is not
- * instrumented, so that what it synchronises would look like races.
+ * instrumented, so the threads that it synchronises would seem to race.
  */
 static void prepare_thread_sanitizer(const struct run_request *r, const char *runtime)
 {
@@ -531,8 +530,8 @@ char **run_command(const struct run_request *r, const struct run_program *p, con
 }
 
 /*
- * The number is written in decimal digits, always as many and the first not 0, and read as
- * hexadecimal: so an emulated program that copies its environment takes the same time in each run.
+ * A fixed number of decimal digits, the first not 0, read as hexadecimal: the text has the same length
+ * in each run, so an emulated program that copies its environment takes the same time.
  */
 uint64_t run_mark(void)
 {

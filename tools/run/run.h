@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run.h - what it takes to start a program with the library in it: options, a
- * look at the program, the preloaded library, the emulator.
+ * run.h - prepares the start of a program with the library in it: options, inspection of the
+ * program, the preloaded library, the emulator.
  *
  * Must never start the program.
  */
@@ -22,10 +22,10 @@
 /**
  * struct run_request - what the command line asks for.
  * @report: NULL: none; "stderr" or a file
- * @metrics: file that is kept fresh, and how often; its @every_ms is 0 if that is not given
- * @numbers: of the emulated machine, those of --cores and the like: NUMBER=VALUE,...; NULL for none
+ * @metrics: file to rewrite, and how often; its @every_ms is 0 if that is not given
+ * @numbers: numbers of the emulated machine by --cores and the like: NUMBER=VALUE,...; NULL for none
  * @conf:   a file of settings, NULL for none
- * @given:  by number of the setting: the command line has it, which goes before the file
+ * @given:  by number of the setting: the command line has it, with precedence over the file
  */
 struct run_request {
 	int emulate;
@@ -42,7 +42,7 @@ struct run_request {
 };
 
 /**
- * struct run_program - the program, and what it is started with.
+ * struct run_program - the program, and how to start it.
  * @emulator: filled if it is wanted
  * @preload:  value of its LD_PRELOAD, NULL if the library cannot be in it
  */
@@ -57,23 +57,23 @@ extern const struct option_desc run_options[];
 extern const size_t nr_run_options;
 
 /**
- * run_apply() - apply one of them, whose argument is in optarg; many set a variable of the
+ * run_apply() - apply an option, whose argument is in optarg; many set a variable of the
  * environment.
  * @emulator_option: set to its name if it is a setting of the emulated machine
  *
- * Return: 0; 1 if the option was a list to print; after one line -EDOM of a machine that cannot
- * be, else -EINVAL.
+ * Return: 0; 1 if the option was a list to print; after one line -EDOM for an impossible machine,
+ * else -EINVAL.
  */
 int run_apply(int key, struct run_request *r, const char **emulator_option);
 
 /**
- * run_give() - a setting of the command line: set its variable, unless the value is
- * bad: the default then holds.
+ * run_give() - set the variable of a setting of the command line; if the value is invalid, the default is
+ * used.
  */
 int run_give(struct run_request *r, const struct setting *s, const char *value);
 
 /**
- * run_prepare() - find program, library and emulator, read the file of settings, say what cannot be.
+ * run_prepare() - find program, library and emulator, read the file of settings, report obstacles.
  *
  * Return: 0, or the exit code after one line.
  */
@@ -87,7 +87,7 @@ int run_prepare(struct run_request *r, struct run_program *p);
  */
 char **run_command(const struct run_request *r, const struct run_program *p, const char **path);
 
-/** run_mark() - an identifier no other run on this machine has: nanoseconds and process id. */
+/** run_mark() - an identifier that no other run on this machine has: nanoseconds and process id. */
 uint64_t run_mark(void);
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * valgrind.c - is rtmgrind here, and does it work with this valgrind?
+ * valgrind.c - is rtmgrind installed, and does it work with this valgrind?
  *
- * rtmgrind is built from valgrind's static libraries, reads its internal
- * structures and needs its other files: whether all that fits, emulator-check.c finds
- * out. Must never run a program in it.
+ * rtmgrind is built from valgrind's static libraries, reads its internal structures and needs its
+ * other files; emulator-check.c finds out whether these match. Must never run a program in it.
  */
 #include <errno.h>
 #include <stdio.h>

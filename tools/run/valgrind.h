@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * valgrind.h - is rtmgrind here, and does it work with this valgrind?
+ * valgrind.h - is rtmgrind installed, and does it work with this valgrind?
  *
  * Must never run a program in it but its self-test.
  */
@@ -26,8 +26,8 @@ struct emulator {
  * emulator_find() - fill @e.
  * @why: @size bytes, filled with the reason in words if it cannot be used
  *
- * The first time with a valgrind that the build has not tried, it runs the emulator's self-test,
- * which takes some seconds: see emulator-check.h.
+ * Runs the emulator's self-test, which takes some seconds, if no pass is on record with the installed
+ * valgrind: see emulator-check.h.
  *
  * Return: 0 or -errno.
  */

@@ -40,7 +40,7 @@ static void delay(int n)
 		;
 }
 
-/* Whether a number is within a part of another one. */
+/* Is a number within 1/@part of another one? */
 static int near(long long got, long long want, long part)
 {
 	return got >= want - want / part && got <= want + want / part;
@@ -173,7 +173,7 @@ static void *compute(void *unused)
 	return unused;
 }
 
-/* Each adds in its turn, so that all of them sleep and wake others. */
+/* The threads add in turn, so that each sleeps and wakes another. */
 static void *add_in_turn(void *arg)
 {
 	for (int i = 0; i < 20; i++) {
@@ -215,10 +215,10 @@ void test_threads(void)
 	expect("increments under a mutex", counter, 20 * NR_THREADS);
 }
 
-/* Cycles by which an average may differ: for the loop around the accesses. */
+/* Cycles by which an average may differ, because of the loop around the accesses. */
 #define SLACK 6
 #define NR_MOVED 128
-/* Lines: more than the last level of the machine has, which has 512 KiB. */
+/* More lines than fit into the machine's last level of 512 KiB. */
 #define NR_LINES 16384
 
 static char *memory;
@@ -299,7 +299,7 @@ void test_costs(void)
 
 #define SECOND "second image"
 #define VARIABLE "ELIDE_SELFTEST"
-/* Exit status of a second image that found everything as it was passed on. */
+/* Exit status of a second image that got its arguments and environment unchanged. */
 #define ALL_THERE 7
 
 void second_image(int argc, char **argv)

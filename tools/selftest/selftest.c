@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * selftest.c - is the emulator what it must be, on this valgrind?
+ * selftest.c - does the emulator work on this valgrind?
  *
  * usage: selftest [L2 MEMORY DIRTY]
  *
- * A program that runs in rtmgrind and checks what rtmgrind promises; see tests.def. With the
- * latencies of a machine with caches, in cycles, it checks these, too. Prints "ok NAME" or
- * "not ok NAME: WHY" for each test, and at the end "all passed" if that is so. It must never be run outside of the emulator: there it ends
- * with status 2, before it executes an instruction that the processor may not have.
+ * Runs in rtmgrind and tests it, see tests.def. Given the latencies of a machine with caches, in
+ * cycles, it tests these, too. Prints "ok NAME" or "not ok NAME: WHY" for each test, and at the end
+ * "all passed" if so. Must never run outside of the emulator: there it ends with status 2, before it
+ * executes an instruction that the processor may not have.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 int costs_given;
 long cost_l2, cost_memory, cost_dirty;
 
-/* What is wrong in the test that runs; empty: nothing. */
+/* The first fault of the running test; empty: none. */
 static char wrong[256];
 
 void expect(const char *what, long got, long want)

@@ -12,8 +12,8 @@ extern int costs_given;
 extern long cost_l2, cost_memory, cost_dirty;
 
 /**
- * expect() - note the first thing that is wrong in a test.
- * @what: what is wrong if @got is not @want
+ * expect() - note the first fault of a test.
+ * @what: name of the value that should be @want
  */
 void expect(const char *what, long got, long want);
 

@@ -18,7 +18,7 @@
 
 #define NR_LINES 8
 #define WORDS (CACHE_LINE / sizeof(long))
-/* Distance of addresses in the same set of the first-level cache of every model, bytes. */
+/* Distance in bytes of addresses in the same set of the first-level cache of every model. */
 #define SET_DISTANCE 4096
 /* More ways than the first level of any model has. */
 #define MANY_WAYS 20
@@ -63,7 +63,7 @@ void test_instructions(void)
 		rtm_end();
 	}
 	expect("status of CPUID", status, 0);
-	/* Each use of a part of it costs a lazily computed flag: those must be right after XTEST. */
+	/* A client request uses the flags, which are computed lazily. */
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
 		inside = rtmgrind_request(RTMGRIND_VERSION, 0, 0);
@@ -72,7 +72,7 @@ void test_instructions(void)
 	expect("a request inside", inside, RTMGRIND_PROTOCOL);
 }
 
-/* Writes all lines, then aborts. Return: the status, and what R12 holds behind the abort. */
+/* Writes all lines, then aborts. Return: the status; *@r12 and *@xmm: registers after the abort. */
 static unsigned int write_and_abort(unsigned long *r12, unsigned long *xmm)
 {
 	unsigned int status;
@@ -104,8 +104,8 @@ void test_rollback(void)
 		for (size_t j = 0; j < WORDS; j++)
 			changed += lines[i][j] != (long)(100 * i + j);
 	expect("words that an aborted transaction has changed", changed, 0);
-	expect("a register behind an abort", r12, 0x1234);
-	expect("a vector register behind an abort", xmm, 0x1234);
+	expect("a register after an abort", r12, 0x1234);
+	expect("a vector register after an abort", xmm, 0x1234);
 	if (rtm_begin() == RTM_STARTED) {
 		lines[0][0] = 5;
 		lines[1][0]++;
@@ -114,7 +114,7 @@ void test_rollback(void)
 	expect("a word that a transaction has committed", lines[0][0] + lines[1][0], 5 + 101);
 }
 
-/* Begins @depth transactions, one in another. Return: the status of the outermost. */
+/* Begins @depth nested transactions. Return: the status of the outermost. */
 static unsigned int nest(int depth)
 {
 	unsigned int status = rtm_begin();
@@ -150,7 +150,7 @@ void test_nesting(void)
 	expect("a word after an inner abort", lines[0][0], 1);
 	expect("the deepest nesting", nest(RTM_NEST_MAX), RTM_STARTED);
 	expect("one deeper commits", nest(RTM_NEST_MAX + 1) == RTM_STARTED, 0);
-	expect("XTEST behind it", rtm_test(), 0);
+	expect("XTEST after it", rtm_test(), 0);
 }
 
 static unsigned int write_ways(long nr)
@@ -172,7 +172,7 @@ void test_capacity(void)
 		big[i * SET_DISTANCE] = 1;
 	expect("status of a set with 4 lines", write_ways(4), RTM_STARTED);
 	expect("status of a set with 20 lines", write_ways(MANY_WAYS), RTM_CAPACITY);
-	expect("what 20 lines leave behind", big[SET_DISTANCE + SET_DISTANCE / 2 + 1], 0);
+	expect("a word after 20 lines", big[SET_DISTANCE + SET_DISTANCE / 2 + 1], 0);
 }
 
 static void on_fault(int signal)
@@ -200,7 +200,7 @@ void test_faults(void)
 		rtm_end();
 	}
 	expect("status of a write to nowhere", status, 0);
-	expect("a word behind it", lines[0][0], 1);
+	expect("a word after it", lines[0][0], 1);
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
 		__asm__ volatile("ud2");

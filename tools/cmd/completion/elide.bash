@@ -40,7 +40,7 @@ _elide_option() {
 	return 1
 }
 
-# _elide_offer PREFIX WORD... - those that begin with what stands behind PREFIX in $cur.
+# _elide_offer PREFIX WORD... - offer the words that begin with the text after PREFIX in $cur.
 _elide_offer() {
 	local prefix=$1 word
 	shift
@@ -49,7 +49,7 @@ _elide_offer() {
 	done
 }
 
-# A '=' or ':' or ',' is to follow the word, not a space.
+# Let a '=', ':' or ',' follow the word, not a space.
 _elide_open() { compopt -o nospace 2>/dev/null; }
 
 # _elide_is_data FILE - has elide written it?
@@ -59,7 +59,7 @@ _elide_is_data() {
 	[[ $magic == ELDEDATA ]]
 }
 
-# _elide_live WORD - NAME, in data[], of each .NAME.live, which the file of a process that runs is called.
+# _elide_live WORD - add to data[] the NAME of each .NAME.live, the file of a running process.
 _elide_live() {
 	local dir='' file
 	[[ $1 == */* ]] && dir=${1%/*}/
@@ -97,7 +97,7 @@ _elide_files() {
 	[[ ${#files[@]} -eq 1 && ${#dirs[@]} -eq 0 ]] && compopt +o nospace 2>/dev/null
 }
 
-# Processes that have the library, or without one all.
+# Processes with the library, or all if there are none.
 _elide_pids() {
 	local list=() map
 	for map in /proc/[0-9]*/maps; do
@@ -113,7 +113,7 @@ _elide_pids() {
 	_elide_offer '' "${list[@]}"
 }
 
-# _elide_numbers FIELD... - the names behind those of the table, as NUMBER= behind the last colon or comma.
+# _elide_numbers FIELD... - the next field of each such line, as NUMBER= after the last colon or comma.
 _elide_numbers() {
 	local used=${rest##*[:,]} list
 	[[ $used == *=* ]] && return
@@ -122,7 +122,7 @@ _elide_numbers() {
 	_elide_open
 }
 
-# _elide_value KIND VALUES PREFIX - what can stand behind PREFIX, with which $cur begins.
+# _elide_value KIND VALUES PREFIX - what can follow PREFIX, with which $cur begins.
 _elide_value() {
 	local kind=$1 values prefix=$3 rest=${cur:${#3}} list found name used
 	IFS='|' read -r -a values <<<"$2"
@@ -180,7 +180,7 @@ _elide_value() {
 	esac
 }
 
-# The command line up to the cursor as words[], whole, though bash divides it at '=' and ':'.
+# The command line up to the cursor as words[], joined where bash divides it at '=' and ':'.
 _elide_words() {
 	local line=${COMP_LINE:0:COMP_POINT} i word
 	words=()
@@ -281,7 +281,7 @@ _elide() {
 	_elide_trim
 }
 
-# bash replaces what stands behind the last '=' or ':', where it divides words there.
+# bash replaces the text after the last '=' or ':' if it divides words there.
 _elide_trim() {
 	local rest=$cur char cut=
 	for char in = :; do

@@ -77,8 +77,8 @@ _elide_policies() {
 	fi
 }
 
-# Files that elide has written, or all if there are none. That of a process that runs, NAME, is called
-# .NAME.live: those of the current directory are offered as NAME.
+# Files that elide has written, or all if there are none. The file NAME of a running process is called
+# .NAME.live: in the current directory it is offered as NAME.
 _elide_data() {
 	local expl
 	local -a live=(.*.live(N.e:_elide_is_data:))
@@ -93,7 +93,7 @@ _elide_is_data() {
 	[[ $magic == ELDEDATA ]]
 }
 
-# Processes that have the library, or without one all.
+# Processes with the library, or all if there are none.
 _elide_pids() {
 	local -a reply
 	reply=(/proc/<->/maps(Ne+'grep -qs /libelide-preload.so $REPLY'+:h:t))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * faults.h - what is missing or damaged in a data file.
+ * faults.h - missing and damaged parts of a data file.
  *
- * Must never take what a live process has added since its header was read for a fault.
+ * Must never count data that a live process has added since its header was read as a fault.
  */
 #ifndef ELIDE_FAULTS_H
 #define ELIDE_FAULTS_H
@@ -11,11 +11,11 @@
 
 #include "../load.h"
 
-/* Bytes of the text of faults_text(), beside the name of the file. */
+/* Bytes of the text of faults_text(), without the name of the file. */
 #define FAULTS_TEXT 600
 
 /**
- * faults_missing() - count what the header of a file counts and the file does not have.
+ * faults_missing() - count chunks and records that the header counts and the file does not have.
  * @chunks, @records: what was found, by enum elide_chunk_type
  */
 void faults_missing(struct data_file *f, const uint32_t *chunks, const uint32_t *records);
@@ -23,14 +23,14 @@ void faults_missing(struct data_file *f, const uint32_t *chunks, const uint32_t 
 /** faults_bad() - note a damaged chunk or record. @what: of the first one, a sentence with its offset */
 void faults_bad(struct load_notes *n, const char *what);
 
-/** faults_add() - add the faults of one file to those of a file that is made of it and of others. */
+/** faults_add() - add the faults of one file to those of the merged file. */
 void faults_add(struct load_notes *to, const struct load_notes *n);
 
-/** faults_any() - is anything missing or damaged, so that the numbers are not those of the process? */
+/** faults_any() - is anything missing or damaged, so that the numbers are incomplete? */
 bool faults_any(const struct load_notes *n);
 
 /**
- * faults_text() - what is missing, in one line.
+ * faults_text() - the faults in one line.
  * @text: FAULTS_TEXT bytes
  *
  * Return: @text
@@ -38,7 +38,7 @@ bool faults_any(const struct load_notes *n);
 const char *faults_text(const struct load_notes *n, char *text);
 
 /**
- * faults_of() - the same, with the name of the file in front.
+ * faults_of() - the faults in one line, after the name of the file.
  * @text: LOAD_ERROR_MAX bytes
  *
  * Return: @text; NULL if nothing is missing.

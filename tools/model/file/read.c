@@ -19,7 +19,7 @@
 #include "../../base/settings.h"
 #include "../records.h"
 
-/* A chunk that does not fit together is read as many times: its process may have counted meanwhile. */
+/* Reads of an inconsistent chunk, at most: its process may have counted meanwhile. */
 #define TRIES 4
 
 int read_fail(struct reader *r, const char *format, ...)
@@ -53,7 +53,7 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset)
 	return done;
 }
 
-/* A name below a folder that this process holds open is one that another user may change: live.h. */
+/* Is it a name below a folder that this process holds open? Another user may change it: live.h. */
 static int is_in_held_folder(const char *path)
 {
 	static const char held[] = "/proc/self/fd/";
@@ -124,7 +124,7 @@ static int check_header(struct reader *r, const struct elide_header *h)
 	return 0;
 }
 
-/* The header as it is in the file. */
+/* Reads the header, unchecked. */
 static int get_header(struct reader *r, struct elide_header *h)
 {
 	char page[ELIDE_HEADER_SIZE];
@@ -149,7 +149,7 @@ int read_header(struct reader *r, struct elide_header *h)
 	struct stat st;
 	int rc = get_header(r, h);
 
-	/* The size was read before the counts, which may be those of a chunk more. */
+	/* The size was read before the counts, which may include one more chunk. */
 	if (!rc && read_at(r->fd, &h->size, sizeof(h->size), AT(size)) != sizeof(h->size))
 		rc = read_fail(r, "cannot be read (offset %u)", AT(size));
 	if (!rc)
@@ -165,7 +165,7 @@ int read_header(struct reader *r, struct elide_header *h)
 	return 0;
 }
 
-/* Is the checksum that of the records, or of these and the one that is being published? */
+/* Is the checksum that of the records, with or without the one that is being published? */
 static int has_check(const struct chunk *c)
 {
 	const struct elide_chunk *h = &c->head;
@@ -184,9 +184,9 @@ static int has_check(const struct chunk *c)
 }
 
 /*
- * Measurements of a histogram and their number may differ by what the process counts between the copies
- * of two pages. Where it runs that may be as long as the reader is preempted: tens of milliseconds, in each
- * of which a thread counts some thousands. Damage mostly makes them differ by hundreds of millions.
+ * The sum of a histogram and the number of its measurements may differ by what a running process counts
+ * between the copies of two pages. The reader may be preempted there for tens of milliseconds, and a thread
+ * counts some thousands in each. Damage mostly makes them differ by hundreds of millions.
  */
 #define BINS_TOLERANCE 4096
 #define BINS_TOLERANCE_LIVE (1 << 20)
@@ -215,7 +215,7 @@ static int is_plausible(const struct reader *r, const struct elide_row *row)
 						   bins_fit(r, row->hold_bins, row->hold.count)));
 }
 
-/* Return: 0; -EBADMSG with the message set, which another try may not find. */
+/* Return: 0; -EBADMSG with the message set, in which case another try may succeed. */
 static int check_chunk(struct reader *r, const struct chunk *c, uint64_t at)
 {
 	const struct elide_row *rows = (const struct elide_row *)c->records;
@@ -248,7 +248,7 @@ static ssize_t try_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t 
 	if (c->head.record_size != *size || c->head.nr_records > READ_ROOM / *size)
 		return read_fail(r, "chunk of %u records of %u bytes (offset %llu)",
 				 c->head.nr_records, c->head.record_size, (unsigned long long)at);
-	/* One record more, which may be in the checksum; what the file does not have is 0. */
+	/* Reads one record more, which may be in the checksum; bytes beyond the file are 0. */
 	length = (c->head.nr_records + 1) * *size;
 	if ((size_t)length > READ_ROOM)
 		length = READ_ROOM;

@@ -2,7 +2,7 @@
 /*
  * read.h - the header and the chunks of a data file, checked.
  *
- * Must never trust a number of the file before it was compared with a bound.
+ * Must never trust a number of the file before comparing it with a bound.
  */
 #ifndef ELIDE_READ_H
 #define ELIDE_READ_H
@@ -18,9 +18,9 @@
  * struct reader - a file that is being read.
  * @fd:    the file
  * @path:  its name, for messages
- * @end:   bytes that the file has
- * @error: where a message goes, LOAD_ERROR_MAX bytes: the name and a sentence
- * @fault: of the message, the sentence without the name; after read_fail()
+ * @end:   bytes in the file
+ * @error: LOAD_ERROR_MAX bytes for a message: the name and a sentence
+ * @fault: after read_fail(), the sentence of the message without the name
  * @promised: bytes that it should have, by its header
  * @merged: elide-merge(1) has written it
  * @live: its process runs, or was killed
@@ -60,23 +60,21 @@ int read_open(const char *path, uint64_t *size);
  * read_header() - read and check the header.
  * @h: filled, its strings terminated
  *
- * Of a file that grows, @promised is no less than what the counts in @h are of, and @end is no less
- * than that.
+ * If the file grows meanwhile, @promised still covers everything that @h counts, and @end covers @promised.
  *
- * Return: 0, or -errno with the message set: -EINVAL if it is no data file or of another version,
- * -EBADMSG if it is a data file whose header is damaged or cut.
+ * Return: 0, or -errno with the message set: -EINVAL if it is not a data file or of another version,
+ * -EBADMSG if the header of a data file is damaged or cut.
  */
 int read_header(struct reader *r, struct elide_header *h);
 
 /**
- * read_chunk() - read a chunk, if it is of a type that is known, and check it.
+ * read_chunk() - read and check a chunk, if its type is known.
  * @at: its offset
- * @size: set to the bytes of a record as they are in @c
+ * @size: set to the bytes of a record in @c
  *
- * A chunk whose process counts while it is read is read again, if its head and its records do not
- * go together.
+ * If head and records are inconsistent, because the process counts meanwhile, it is read again.
  *
- * Return: bytes of its records, 0 if its type is not known; -EBADMSG with the message set.
+ * Return: bytes of its records, 0 if its type is unknown; -EBADMSG with the message set.
  */
 ssize_t read_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t *size);
 

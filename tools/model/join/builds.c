@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * builds.c - the same locks and call sites in two builds of a program.
+ * builds.c - matches locks and call sites of two builds of a program.
  *
- * Must never take two for one because their addresses are the same, nor one of several by chance.
+ * Must never match two because their addresses are equal, nor choose one of several by chance.
  */
 #include "builds.h"
 
@@ -19,10 +19,10 @@
 #include "../../names/names.h"
 #include "table.h"
 
-/* What names[] are: with the line, and without. */
+/* Indices of names[]: with the line, and without. */
 enum { BY_NAME, BY_SYMBOL, NR_NAMES };
 
-/* An address that is named. @class_type: of a lock, 0 of a call site */
+/* A named address. @class_type: of a lock; 0 for a call site */
 struct named {
 	uint64_t address;
 	uint32_t class_type;
@@ -30,7 +30,7 @@ struct named {
 	char *names[NR_NAMES];
 };
 
-/* Those of a file. @seen: addresses that are in @all */
+/* The named addresses of a file. @seen: addresses that are in @all */
 struct list {
 	const struct data_file *file;
 	const struct data_file *other;
@@ -47,7 +47,7 @@ static bool same_build(const struct elide_module *a, const struct elide_module *
 	       !memcmp(a->build_id, b->build_id, a->build_id_len);
 }
 
-/* Does the address lie in an object of which the other file has another build, and not this one? */
+/* Is the address in an object of which the other file has only another build? */
 static bool in_other_build(const struct list *l, uint64_t address)
 {
 	const struct elide_module *m = NULL;
@@ -68,7 +68,7 @@ static bool in_other_build(const struct list *l, uint64_t address)
 	return other;
 }
 
-/* Names without a symbol have an offset in the object, which says nothing of another build. */
+/* A name without a symbol has an offset in the object, which means nothing in another build. */
 static int name(struct list *l, struct named *n, const struct elide_class *c)
 {
 	struct place place;
@@ -149,7 +149,7 @@ static void empty(struct list *l)
 	symbolizer_free(l->symbols);
 }
 
-/* Those without a name last. */
+/* Sorts those without a name last. */
 static int compare(const struct named *a, const struct named *b, int how)
 {
 	int c = by_number(a->matched || !a->names[how], b->matched || !b->names[how]);

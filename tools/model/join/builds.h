@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * builds.h - the same locks and call sites in two builds of a program.
+ * builds.h - matches locks and call sites of two builds of a program.
  *
- * Must never take two for one because their addresses are the same, nor one of several by chance.
+ * Must never match two because their addresses are equal, nor choose one of several by chance.
  */
 #ifndef ELIDE_BUILDS_H
 #define ELIDE_BUILDS_H
@@ -10,10 +10,10 @@
 #include "../merge.h"
 
 /**
- * struct builds - what has the same name in two files.
- * @aliases:  of @nr, sorted: addresses of the second file, and those of the first that they are
- * @nr_apart: locks and call sites of the second file, in objects that the first has other builds
- *            of, that have no match: their names are not known, or differ, or several have them
+ * struct builds - locks and call sites with the same name in two files.
+ * @aliases:  @nr, sorted: addresses of the second file, and their matches in the first
+ * @nr_apart: locks and call sites of the second file without a match, in objects of which the first has
+ *            other builds: their names are unknown, different or not unique
  */
 struct builds {
 	struct merge_alias *aliases;
@@ -22,10 +22,10 @@ struct builds {
 };
 
 /**
- * builds_match() - find what has the same name in two files with tables.
- * @warn: is called with a line about each object that is not there any more; may be NULL
+ * builds_match() - find locks and call sites with the same name in two files with tables.
+ * @warn: called with a line about each object that no longer exists; may be NULL
  *
- * As elide-diff(1): names with their lines first, then those without, if only one lock or call site
+ * As in elide-diff(1), names with their lines first, then those without, if only one lock or call site
  * of each file has the name.
  *
  * Return: 0 or -ENOMEM.

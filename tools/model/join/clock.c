@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * clock.c - the times of a file in the cycles of another clock.
+ * clock.c - converts the times of a file to the cycles of another clock.
  *
  * Must never change a count.
  */
@@ -72,9 +72,9 @@ void clock_convert(struct data_file *f, double ratio)
 		f->details[i].cycles = times(f->details[i].cycles, ratio);
 	for (size_t i = 0; i < f->nr_blames; i++)
 		f->blames[i].cycles = times(f->blames[i].cycles, ratio);
-	for (size_t i = 0; i < f->nr_moments; i++) {
-		f->moments[i].cycles = times(f->moments[i].cycles, ratio);
-		f->moments[i].weight = times(f->moments[i].weight, ratio);
+	for (size_t i = 0; i < f->nr_spans; i++) {
+		f->spans[i].cycles = times(f->spans[i].cycles, ratio);
+		f->spans[i].weight = times(f->spans[i].weight, ratio);
 	}
 	for (size_t i = 0; i < f->nr_aborts; i++) {
 		f->aborts[i].cycles = times(f->aborts[i].cycles, ratio);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clock.h - the times of a file in the cycles of another clock.
+ * clock.h - converts the times of a file to the cycles of another clock.
  *
  * Must never change a count.
  */
@@ -11,11 +11,11 @@
 
 #include "../load.h"
 
-/* Clocks that differ by less are one: what is measured over short runs differs as much. */
+/* Clocks that differ by less count as equal: the error of short runs is as large. */
 #define CLOCK_SAME 0.01
 
 /*
- * Nanoseconds of the shortest run, on a processor, that tells a clock of its own: a process may be preempted
+ * Nanoseconds of the shortest run on a processor that determines a clock: the process may be preempted
  * for some milliseconds between the two readings at its start or at its end.
  */
 #define CLOCK_SHORTEST 1000000000ull
@@ -23,15 +23,15 @@
 /** clock_is_short() - is the run too short for clock_of() to be right? */
 bool clock_is_short(const struct elide_header *h);
 
-/** clock_of() - cycles of a nanosecond; 0 if the file does not tell. */
+/** clock_of() - cycles in a nanosecond; 0 if unknown. */
 double clock_of(const struct elide_header *h);
 
 /**
  * clock_convert() - multiply all times of a file with a table.
  * @ratio: cycles of the new clock by cycles of the old one
  *
- * Histograms: the measurements of a bin count as spread evenly over it on a logarithmic scale, and
- * those that lie in another bin by the new clock move there; their number stays the same.
+ * The measurements of a histogram's bin are assumed to be spread evenly on a logarithmic scale; those
+ * that belong to another bin by the new clock move there. Their number does not change.
  */
 void clock_convert(struct data_file *f, double ratio);
 

@@ -2,7 +2,7 @@
 /*
  * join.c - data files of many runs and hosts as one file: elide merge.
  *
- * Must never join what is not of one program.
+ * Must never join files of different programs.
  */
 #include "join.h"
 
@@ -28,10 +28,10 @@
 #include "table.h"
 #include "unite.h"
 
-/* Files that are merged at once: each time all that was sampled is sorted. */
+/* Files to merge at once: each merge sorts all samples. */
 #define BATCH 32
 
-/* The files of one build of the program. @files: first what was merged, then what waits for it. */
+/* The files of one build of the program. @files: first the merged one, then those to merge. */
 struct group {
 	uint32_t build_id_len;
 	uint8_t build_id[sizeof(((struct elide_module *)0)->build_id)];
@@ -39,7 +39,7 @@ struct group {
 	size_t nr;
 };
 
-/* The run that files are added of; in the clock and time of the joined file. */
+/* The run of the files that are being added, in the clock and time of the joined file. */
 struct run {
 	uint64_t id;
 	char host[sizeof(((struct elide_source *)0)->host)];
@@ -50,10 +50,10 @@ struct run {
 
 /**
  * struct join - see join.h.
- * @header:  of the joined file, as far as it is known
- * @clock:   cycles of a nanosecond, 0 as long as no file has told
+ * @header:  of the joined file, so far
+ * @clock:   cycles in a nanosecond, 0 until a file determines it
  * @past_ns: length of all runs before @run
- * @notes:   what is missing in the files
+ * @notes:   faults of the files
  * @seen:    processes that were added: struct identity
  */
 struct join {
@@ -71,7 +71,7 @@ struct join {
 	struct intern seen;
 };
 
-/* What tells two processes apart. */
+/* Identifies a process. */
 struct identity {
 	char host[sizeof(((struct elide_source *)0)->host)];
 	uint64_t run;
@@ -89,7 +89,7 @@ static const struct elide_module *program_of(const struct data_file *f)
 }
 
 /*
- * The group of the file's build; NULL if there is none. Files without build-ids are of one build.
+ * The group of the file's build; NULL if there is none. Files without build-ids count as one build.
  */
 static struct group *group_of(struct join *j, const struct data_file *f)
 {
@@ -193,7 +193,7 @@ static struct elide_source source_of(const struct data_file *f)
 	return s;
 }
 
-/* A file of a process has one source; a joined one has its own. */
+/* Gives the file of a process one source; a joined file has its sources already. */
 static int make_sources(struct data_file *f)
 {
 	if (f->nr_sources)
@@ -244,7 +244,7 @@ static int take(struct data_file *to, struct data_file *merged)
 	to->merged_rows = table_rows;
 	to->merged = NULL;
 	to->nr_rows = to->table ? table_nr(to->table) : 0;
-	/* What it was merged from is left to merge_free(). */
+	/* merge_free() releases the rest. */
 	*merged = (struct data_file){.fd = -1, .merged = merged->merged};
 	merge_free(merged);
 	unite_records(to);
@@ -276,7 +276,7 @@ static int flush(struct group *g)
 	return rc;
 }
 
-/* The rows of a file in memory, so that it need not be open any more. */
+/* Reads the rows of a file into memory, so that it can be closed. */
 static int read_rows(struct data_file *f)
 {
 	int rc;
@@ -318,11 +318,11 @@ static uint64_t time_of(const struct join *j, uint64_t time, double ratio)
 	return since > 0 ? (uint64_t)since : 0;
 }
 
-/* Puts the times of a file behind those of the runs before, in the clock of the first file. */
+/* Moves the times of a file after those of the earlier runs, in the clock of the first file. */
 static void set_times(struct join *j, struct data_file *f)
 {
 	const struct elide_header *h = &f->header;
-	/* Where it cannot be told it is that of the others. */
+	/* An unknown clock counts as that of the others. */
 	double clock = j->clock && clock_is_short(h) ? 0 : clock_of(h), ratio = 1, end;
 
 	if (!j->clock)
@@ -336,9 +336,9 @@ static void set_times(struct join *j, struct data_file *f)
 	begin_run(j, f);
 	for (size_t i = 0; i < f->nr_events; i++)
 		f->events[i].time = time_of(j, f->events[i].time, ratio);
-	for (size_t i = 0; i < f->nr_moments; i++) {
-		f->moments[i].time = time_of(j, f->moments[i].time, ratio);
-		f->moments[i].block = 0;
+	for (size_t i = 0; i < f->nr_spans; i++) {
+		f->spans[i].time = time_of(j, f->spans[i].time, ratio);
+		f->spans[i].block = 0;
 	}
 	for (size_t i = 0; i < f->nr_aborts; i++)
 		f->aborts[i].time = time_of(j, f->aborts[i].time, ratio);
@@ -349,7 +349,7 @@ static void set_times(struct join *j, struct data_file *f)
 		j->run.length_ns = end;
 }
 
-/* What differs between files is of no one. */
+/* Keeps the fields in which all files agree. */
 static void add_header(struct join *j, const struct elide_header *h)
 {
 	struct elide_header *to = &j->header;

@@ -2,9 +2,9 @@
 /*
  * join.h - data files of many runs and hosts as one file: elide merge.
  *
- * The way of a file: load.c -> its rows into a table, its times into the clock and time of the
+ * The path of a file: load.c -> its rows into a table, its times into the clock and time of the
  * joined file, its threads into ended ones -> merge.c, with up to 32 others -> at the end builds.c,
- * limit.c, save.c. Must never join what is not of one program.
+ * limit.c, save.c. Must never join files of different programs.
  */
 #ifndef ELIDE_JOIN_H
 #define ELIDE_JOIN_H
@@ -14,11 +14,11 @@
 struct join;
 
 /**
- * struct join_told - what there is to tell of a joined file.
+ * struct join_told - facts about a joined file, for messages.
  * @nr_builds: builds of the program
  * @nr_same:   locks and call sites of further builds that the first one has
  * @nr_apart:  those that it does not have, or that have no name
- * @slowest, @fastest: clocks of the files, cycles of a nanosecond; 0 if none is known
+ * @slowest, @fastest: clocks of the files, cycles in a nanosecond; 0 if none is known
  */
 struct join_told {
 	size_t nr_builds;
@@ -29,7 +29,7 @@ struct join_told {
 };
 
 /**
- * join_new() - nothing yet.
+ * join_new() - begin a joined file.
  * @reference: a file of the program; the others must belong to it
  *
  * Return: NULL without memory.
@@ -39,15 +39,15 @@ struct join *join_new(const struct data_file *reference);
 /**
  * join_add() - add a file. Those of one run must come one after the other, by their start.
  * @f: a file that load() and load_base() have read; released in any case
- * @why: @size bytes, set to why it does not belong to the others
+ * @why: @size bytes, set to the reason if it is refused
  *
- * Return: 0; -EINVAL for a file that does not belong to the others or is one of them; or another
- * -errno.
+ * Return: 0; -EINVAL for a file that does not belong to the others or has one of their processes; or
+ * another -errno.
  */
 int join_add(struct join *j, struct data_file *f, char *why, size_t size);
 
 /**
- * join_end() - all files as one.
+ * join_end() - finish the joined file.
  * @to: set to a file with a table, for save(); to be released by join_free_file()
  * @warn: is called with a line about each object of another build that cannot be read
  *

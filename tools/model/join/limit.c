@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * limit.c - the bounds of what was sampled in many files.
+ * limit.c - limits the number of samples from many files.
  *
- * Must never leave out a row, or a count that is exact.
+ * Must never leave out a row or an exact count.
  */
 #include "limit.h"
 
@@ -47,7 +47,7 @@ static void renumber(const uint32_t *numbers, uint32_t *stack)
 	*stack = numbers[*stack];
 }
 
-/* Does something with each number of a stack in the file. */
+/* Calls @act for each number of a stack in the file. */
 #define EACH_STACK(f, act, arg)                                                                    \
 	do {                                                                                       \
 		for (size_t i = 0; i < (f)->nr_samples; i++)                                       \
@@ -86,26 +86,25 @@ static int drop_stacks(struct data_file *f)
 }
 
 /*
- * Systematic sampling, Madow 1949: a moment is kept with a probability proportional to what it
- * stands for, and those that are kept stand for one step each; those that stand for more are kept
- * as they are.
+ * Systematic sampling, Madow 1949: a span is kept with a probability proportional to its weight,
+ * and then weighs one step; a span that weighs more is kept unchanged.
  */
-static void thin_moments(struct elide_moment *moments, size_t *nr_moments, unsigned int type)
+static void thin_spans(struct elide_span *spans, size_t *nr_spans, unsigned int type)
 {
 	double all = 0, step, at = 0;
 	size_t nr = 0, kept = 0;
 
-	for (size_t i = 0; i < *nr_moments; i++) {
-		if (moments[i].type != type)
+	for (size_t i = 0; i < *nr_spans; i++) {
+		if (spans[i].type != type)
 			continue;
 		nr++;
-		all += (double)moments[i].weight;
+		all += (double)spans[i].weight;
 	}
-	if (nr <= LIMIT_MOMENTS)
+	if (nr <= LIMIT_SPANS)
 		return;
-	step = all / LIMIT_MOMENTS;
-	for (size_t i = 0; i < *nr_moments; i++) {
-		struct elide_moment m = moments[i];
+	step = all / LIMIT_SPANS;
+	for (size_t i = 0; i < *nr_spans; i++) {
+		struct elide_span m = spans[i];
 
 		if (m.type == type && (double)m.weight < step) {
 			at += (double)m.weight;
@@ -114,9 +113,9 @@ static void thin_moments(struct elide_moment *moments, size_t *nr_moments, unsig
 			at -= step;
 			m.weight = (uint64_t)step;
 		}
-		moments[kept++] = m;
+		spans[kept++] = m;
 	}
-	*nr_moments = kept;
+	*nr_spans = kept;
 }
 
 int limit_records(struct data_file *f)
@@ -132,8 +131,8 @@ int limit_records(struct data_file *f)
 	/* The first ones: later decisions repeat them. */
 	dropped[ELIDE_DROPPED_EVENTS] += cut(f->events, &f->nr_events, sizeof(*f->events), NULL);
 	dropped[ELIDE_DROPPED_ORDERS] += cut(f->orders, &f->nr_orders, sizeof(*f->orders), NULL);
-	thin_moments(f->moments, &f->nr_moments, ELIDE_MOMENT_WAIT);
-	thin_moments(f->moments, &f->nr_moments, ELIDE_MOMENT_HOLD);
-	thin_moments(f->aborts, &f->nr_aborts, ELIDE_MOMENT_ABORT);
+	thin_spans(f->spans, &f->nr_spans, ELIDE_SPAN_WAIT);
+	thin_spans(f->spans, &f->nr_spans, ELIDE_SPAN_HOLD);
+	thin_spans(f->aborts, &f->nr_aborts, ELIDE_SPAN_ABORT);
 	return f->nr_stacks > LIMIT_RECORDS ? drop_stacks(f) : 0;
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * limit.h - the bounds of what was sampled in many files.
+ * limit.h - limits the number of samples from many files.
  *
- * Must never leave out a row, or a count that is exact.
+ * Must never leave out a row or an exact count.
  */
 #ifndef ELIDE_LIMIT_H
 #define ELIDE_LIMIT_H
 
 #include "../load.h"
 
-/* Records of each type that are kept, at most: as many as a process has decisions. */
+/* Records of each type, at most: as many as a process can have decisions. */
 #define LIMIT_RECORDS 65536
 
-/* Moments of each type: of 8 processes. */
-#define LIMIT_MOMENTS (8 * ELIDE_MAX_MOMENTS)
+/* Spans of each type, at most: those of 8 processes. */
+#define LIMIT_SPANS (8 * ELIDE_MAX_SPANS)
 
 /**
  * limit_records() - leave out samples, details, blames, misuses, decisions and cycles beyond the
- * limit, those that count least first, and stacks that nothing names any more; merge moments.
+ * limit, those that count least first, and stacks that no record uses any more; merge spans.
  *
- * header.dropped counts what is left out, but for misuses, blames, of which the rest stands for
- * all, and moments, of which those that are kept stand for more.
+ * header.dropped counts what is left out, except for misuses, for blames, as the rest represents
+ * all, and for spans, as the kept ones weigh more.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * save.c - a data file of what is in memory.
+ * save.c - writes a data file from memory.
  *
  * Must never write what load() would refuse.
  */
@@ -72,7 +72,7 @@ static void put(struct writer *w, int type, const void *record)
 	act(ELIDE_CHUNK_TIMELINE, events, nr_events);                                               \
 	act(ELIDE_CHUNK_COUNTERS, counters, nr_counters);                                           \
 	act(ELIDE_CHUNK_THREADS, threads, nr_threads);                                              \
-	act(ELIDE_CHUNK_MOMENTS, moments, nr_moments);                                              \
+	act(ELIDE_CHUNK_SPANS, spans, nr_spans);                                              \
 	act(ELIDE_CHUNK_ABORTS, aborts, nr_aborts);                                                \
 	act(ELIDE_CHUNK_SOURCES, sources, nr_sources)
 
@@ -94,7 +94,7 @@ int save(struct data_file *f, FILE *out)
 	h->size = ELIDE_HEADER_SIZE + chunks * ELIDE_CHUNK_SIZE;
 	if (h->size > settings_file_max << 20)
 		return -EFBIG;
-	/* What is missing in the files stays missing, so that each reader says so. */
+	/* Keeps the number of missing records, so that each reader reports them. */
 	for (int type = 0; type < ELIDE_MAX_CHUNK_TYPES; type++)
 		h->nr_records[type] += f->notes.records[type];
 	memcpy(page, h, sizeof(*h));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * save.h - a data file of what is in memory.
+ * save.h - writes a data file from memory.
  *
  * Must never write what load() would refuse.
  */
@@ -15,8 +15,7 @@
  * save() - write a data file.
  * @f: a file with a table; its header's size is set
  *
- * Return: 0; -EFBIG if it would be larger than a data file can be. Whether all was written,
- * ferror(3) tells.
+ * Return: 0; -EFBIG if it would exceed the largest data file. Errors of writing are in ferror(3).
  */
 int save(struct data_file *f, FILE *out);
 

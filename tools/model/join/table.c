@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * table.c - rows of data files summed up in memory, whole and exactly.
+ * table.c - rows of data files, with all fields, summed up exactly in memory.
  *
- * Must never lose what does not fit in a counter of a row: see table_add().
+ * Must never lose a count that does not fit into a row: see table_add().
  */
 #include "table.h"
 
@@ -22,7 +22,7 @@ struct key {
 	uint32_t kind;
 };
 
-/* A row and the acquisitions by state of what it is the sum of: see sum_state(). */
+/* A row, and the acquisitions of its parts by state: see sum_state(). */
 struct entry {
 	struct elide_row row;
 	uint64_t votes[ELIDE_NR_STATES];
@@ -148,7 +148,7 @@ int table_add(struct row_table *t, const struct elide_row *row)
 	return add(t, row, false);
 }
 
-/* The table that rows are added to, and whether they may be negated. */
+/* The table to add rows to, and whether they may be negated. */
 struct adding {
 	struct row_table *table;
 	bool modulo;

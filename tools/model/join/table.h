@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - rows of data files summed up in memory, whole and exactly.
+ * table.h - rows of data files, with all fields, summed up exactly in memory.
  *
- * Must never lose what does not fit in a counter of a row: see table_add().
+ * Must never lose a count that does not fit into a row: see table_add().
  */
 #ifndef ELIDE_TABLE_H
 #define ELIDE_TABLE_H
@@ -20,9 +20,9 @@ void table_free(struct row_table *t);
 /**
  * table_add() - add a row to that of its class, site and kind.
  *
- * Bins have 32 bits. Where a sum would come above INT32_MAX the present row is set aside and a new
- * one is begun: a file may have several rows of a class, site and kind. Rows with negated numbers
- * must have been added to those that they negate before, in a table of their own: table_add_file().
+ * Bins have 32 bits. If a sum would exceed INT32_MAX, a new row is begun: a file may have several rows of
+ * a class, site and kind. Rows with negated numbers must be added to those that they negate in a table of
+ * their own first: table_add_file().
  *
  * Return: 0 or -ENOMEM.
  */
@@ -34,7 +34,7 @@ int table_add_file(struct row_table *t, const struct data_file *f);
 /** table_nr() - number of rows. */
 size_t table_nr(const struct row_table *t);
 
-/** table_row() - row @i; it may be changed, but for its class, site and kind. */
+/** table_row() - row @i, of which all but class, site and kind may be changed. */
 struct elide_row *table_row(struct row_table *t, size_t i);
 
 /** table_rows() - the rows of a file with a table, for struct data_file: @merged_rows. */

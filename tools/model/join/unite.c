@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unite.c - records of many processes that mean the same, as one.
+ * unite.c - sums up records of the same name from many processes.
  *
- * Must never add what is not of one name.
+ * Must never add records of different names.
  */
 #include "unite.h"
 
@@ -50,7 +50,7 @@ static int compare_threads(const void *x, const void *y)
 	return memcmp(a->name, b->name, sizeof(a->name));
 }
 
-/* Ended threads of one name are one record. */
+/* Sums up the ended threads of one name. */
 static void unite_threads(struct data_file *f)
 {
 	size_t kept = 0;
@@ -80,7 +80,7 @@ static int compare_orders(const void *x, const void *y)
 	return memcmp(x, y, sizeof(struct elide_order));
 }
 
-/* Each cycle is there once. The ids of threads mean nothing in the file of many processes. */
+/* Keeps each cycle once. Ids of threads mean nothing in a file of many processes. */
 static void unite_orders(struct data_file *f)
 {
 	size_t kept = 0;

@@ -3,8 +3,8 @@
  * output-openmetrics.c - elide report --openmetrics: counters and histograms by lock and call site,
  * for scrapers and for node_exporter's textfile collector.
  *
- * Two formats differ in the names of families alone: in Prometheus's text format 0.0.4, which files
- * with names in .prom get, a family is called as its samples are; in OpenMetrics 1.0 without _total
+ * Two formats differ only in the names of families: in Prometheus's text format 0.0.4, for files
+ * named *.prom, a family has the name of its samples; in OpenMetrics 1.0 the name lacks _total
  * or _info. Must never write a series twice, nor more of them than --top says.
  */
 #include <errno.h>
@@ -28,8 +28,8 @@
 #define LABEL_MAX 256
 
 /*
- * Upper bounds of the histograms' buckets: the same in every run, whatever its clock, so that the
- * series of all runs can be added. A bin of the data file that lies across a bound counts above it.
+ * Upper bounds of the histograms' buckets: the same in every run, whatever its clock, so that
+ * series of different runs can be added. A bin of the data file that includes a bound counts above it.
  */
 static const struct bound {
 	const char *le;
@@ -49,7 +49,7 @@ struct times {
 	uint64_t bins[ELIDE_NR_BINS];
 };
 
-/* What the rows with the same labels sum up to. */
+/* The sum of the rows with the same labels. */
 struct series {
 	uint64_t acquired;
 	uint64_t elided;
@@ -64,8 +64,8 @@ struct series {
 };
 
 /**
- * struct metrics - all that is written.
- * @labels:  of each series, as they are printed; those of the rows left out are the last
+ * struct metrics - everything to write.
+ * @labels:  of each series, as printed; those of the rows that were left out are the last
  * @of_line: number of the series of each line of the report
  * @prometheus: in Prometheus's format
  */
@@ -85,7 +85,7 @@ static bool is_metrics(const char *head, size_t len)
 	return !strncmp(head, "# HELP elide_", 13) || !strncmp(head, "# TYPE elide_", 13);
 }
 
-/* Appends NAME="VALUE", what needs it escaped. */
+/* Appends NAME="VALUE", escaped. */
 static void add_label(char *to, size_t size, const char *name, const char *value)
 {
 	size_t len = strlen(to), nr = 0;
@@ -141,7 +141,7 @@ static int add_row(void *arg, const struct elide_row *row)
 	return 0;
 }
 
-/* Rows whose labels are the same are one series. */
+/* Sums up rows with the same labels. */
 static int sum_series(struct metrics *m)
 {
 	const struct report *r = m->r;
@@ -157,7 +157,7 @@ static int sum_series(struct metrics *m)
 			return -ENOMEM;
 		m->of_line[i] = number;
 	}
-	/* Always there, so that a series does not come and go with the rows of the report. */
+	/* Always written, so that the series does not come and go with the rows of the report. */
 	if (series_of(m, "(other)", "(other)", "(other)") < 0)
 		return -ENOMEM;
 	m->series = calloc(m->labels.nr, sizeof(*m->series));
@@ -222,7 +222,7 @@ static double seconds(const struct report *r, double cycles)
 	return cycles * (double)r->ns / (double)r->cycles / 1e9;
 }
 
-/* Times in the buckets up to a bound: those of the bins that end there or before. */
+/* Number of times up to a bound: those of the bins that end there or before. */
 static uint64_t below(const struct report *r, const struct times *t, uint64_t bound_ns)
 {
 	uint64_t sum = 0, ns;
@@ -242,7 +242,7 @@ static void write_histogram(const struct metrics *m, const char *name, size_t se
 	const char *labels;
 	int len;
 
-	/* The row of a process that runs may have been read between its bins and its count. */
+	/* A running process may have updated its bins but not yet the count. */
 	sum = below(m->r, t, UINT64_MAX) + t->bins[ELIDE_NR_BINS - 1];
 	count = sum > count ? sum : count;
 	labels = labels_of(m, series, &len);
@@ -292,7 +292,7 @@ static void write_run(const struct metrics *m)
 	add_label(labels, sizeof(labels), "policy", h->policy);
 	head(m, "run", TYPE_INFO, "", "What is measured.");
 	fprintf(m->out, "elide_run_info{%s,version=\"" ELIDE_VERSION "\"} 1\n", labels);
-	head(m, "processes", TYPE_GAUGE, "", "Processes that the counters are the sum of.");
+	head(m, "processes", TYPE_GAUGE, "", "Processes over which the counters are summed.");
 	fprintf(m->out, "elide_processes %zu\n", r->file->nr_processes ? r->file->nr_processes : 1);
 	head(m, "threads", TYPE_GAUGE, "", "Threads that have called a lock function.");
 	fprintf(m->out, "elide_threads %u\n", h->nr_threads);
@@ -315,7 +315,7 @@ static void write_run(const struct metrics *m)
 	fprintf(m->out, "elide_dropped_total %llu\n", (unsigned long long)dropped);
 }
 
-/* Which of the two formats, by the name of the file: node_exporter reads files *.prom. */
+/* Chooses the format by the name of the file: node_exporter reads files *.prom. */
 static bool is_prometheus(const char *path)
 {
 	size_t len = strlen(path);

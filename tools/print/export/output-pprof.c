@@ -2,8 +2,8 @@
 /*
  * output-pprof.c - elide report --pprof: waits, holds and aborts as a profile for pprof.
  *
- * What was sampled of a row is scaled to the counters of the row, which are exact, so the sums of
- * the profile are those of the report. Must never give a stack to what was not sampled with one.
+ * The samples of a row are scaled to its exact counters, so the sums of
+ * the profile are those of the report. Must never give a stack to a sample without one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "share.h"
 #include "single.h"
 
-/* Rows without --top: more than that have no call site of their own, but are summed up. */
+/* Rows without --top: further rows are summed up without their call sites. */
 #define PPROF_TOP 10000
 
 enum view { VIEW_WAITER, VIEW_HOLDER, VIEW_ALL, VIEW_THREAD };
@@ -70,7 +70,7 @@ static size_t label_row(struct profile_label *to, const char *lock, const char *
 	return 3;
 }
 
-/* The locations of a stack, of the call site alone if there is no stack. */
+/* The locations of a stack, or of the call site if there is no stack. */
 static size_t locate(struct profile *p, uint32_t stack, uint64_t site, uint64_t *to)
 {
 	const struct elide_stack *s = stack ? &p->r->file->stacks[stack - 1] : NULL;
@@ -116,8 +116,8 @@ static struct values row_values(const struct report *r, const struct line *l)
 }
 
 /*
- * Divides two values of a row, a count and a sum of times, among its samples of one type. What
- * there is no sample for stays in @all.
+ * Divides two values of a row, a count and a sum of times, among its samples of one type. Without
+ * samples they remain in @all.
  */
 static void divide(struct profile *p, const struct line *l, unsigned int type, struct values *all,
 		   enum profile_value count, enum profile_value time)
@@ -194,7 +194,7 @@ static bool is_wait(const struct elide_blame *b)
 	return b->type == ELIDE_BLAME_WAIT;
 }
 
-/* Gives the waits and aborts of a row to those that held the lock. */
+/* Gives the waits and aborts of a row to the holders of the lock. */
 static int blame(struct holders *h, const struct report *r, const struct line *l)
 {
 	struct values all = row_values(r, l), *to;
@@ -258,7 +258,7 @@ static void add_holder(struct profile *p, const struct holder *h, const struct v
 		weights += l->samples[i]->type == ELIDE_SAMPLE_BLOCK ? l->samples[i]->count : 0;
 	for (int i = 0; i < PROFILE_NR_VALUES; i++)
 		parts[i] = (struct share){.total = all->v[i], .weights = weights};
-	parts[PROFILE_HOLD].total = 0; /* was not sampled with the releases */
+	parts[PROFILE_HOLD].total = 0; /* hold times are not sampled with the releases */
 	for (size_t i = 0; l && i < l->nr_samples; i++) {
 		struct values v;
 
@@ -296,7 +296,7 @@ static int add_holders(struct profile *p)
 }
 
 /*
- * The name of the thread that a block of rows belongs to, and its id if no other one had it before.
+ * The name of the thread to which a block of rows belongs, and its id if the block had no earlier thread.
  */
 static const char *thread_of(const struct data_file *f, uint32_t block, char *to, size_t size,
 			     uint32_t *tid)
@@ -346,7 +346,7 @@ static int add_thread_row(void *arg, uint32_t block, const struct elide_row *row
 	return 0;
 }
 
-/* What the rows beyond the first do not show. */
+/* Adds one sample for the rows that were left out. */
 static void add_rest(struct profile *p)
 {
 	struct values rest = row_values(p->r, &p->r->total);
@@ -387,7 +387,7 @@ static int write_profile(const struct report *r, unsigned int view, FILE *out)
 	static const char *const views[] = {
 		[VIEW_WAITER] = "by the call that waited for a lock (view waiter)",
 		[VIEW_HOLDER] = "by the call that held the lock meanwhile (view holder)",
-		[VIEW_ALL] = "by the call that waited, for locks and else (view all)",
+		[VIEW_ALL] = "by the call that waited, for locks and other objects (view all)",
 		[VIEW_THREAD] = "by the thread that waited, without stacks (view thread)",
 	};
 	const char *comments[] = {"elide " ELIDE_VERSION, views[view], NULL};
@@ -430,8 +430,8 @@ const struct report_output output_pprof = {
 	.option = {.name = "pprof", .arg = "FILE",
 		   .help = "a profile for pprof: waits, holds, aborts; - for stdout"},
 	.second = {.name = "pprof-view", .arg = "VIEW",
-		   .help = "of --pprof, by: waiter (default), holder, all (also waits for no "
-			   "locks), thread",
+		   .help = "view of --pprof: waiter (default), holder, all (also waits for other "
+			   "objects than locks), thread",
 		   .values = view_words},
 	.top = PPROF_TOP,
 	.merges = true,

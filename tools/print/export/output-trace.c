@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-trace.c - elide report --trace: what was sampled with its time, thread by thread, for
+ * output-trace.c - elide report --trace: samples with their times, thread by thread, for
  * Perfetto and chrome://tracing.
  *
  * The format is the "Trace Event Format" of Chromium: an object whose traceEvents each have a
- * phase. Used are M (names), X (a wait, hold or aborted attempt on its thread), b and e (a hold
+ * phase: M (names), X (a wait, hold or aborted attempt on its thread), b and e (a hold
  * that does not nest there), s and f (from a wait to the hold it waited for) and i (a decision).
- * Must never draw an arrow to a hold that need not be the one that was waited for.
+ * Must never draw an arrow to a hold for which the thread may not have waited.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@
 #include "../output.h"
 #include "../views.h"
 
-/* Begins the file, so that it is recognised. */
+/* The beginning of the file, by which it is recognised. */
 #define TRACE_MARK "{\"otherData\":{\"writer\":\"elide report --trace\""
 
-/* Intervals of one thread that contain each other, at most; a deeper one is a track of its own. */
+/* The deepest nesting of a thread's intervals; a deeper one gets a track of its own. */
 #define DEPTH_MAX 64
 
 /**
@@ -46,7 +46,7 @@ struct state {
  * A wait or a hold; ns since the start of the first process. @nested: it is on its thread's track
  */
 struct interval {
-	const struct elide_moment *m;
+	const struct elide_span *m;
 	uint64_t start;
 	uint64_t end;
 	bool nested;
@@ -71,7 +71,7 @@ static void put(struct state *s, json_t *event)
 	json_decref(event);
 }
 
-/* Microseconds, as the format has them, with three decimals. */
+/* Microseconds, the unit of the format, with three decimals. */
 static json_t *us(uint64_t ns)
 {
 	return json_real((double)ns / 1000);
@@ -109,7 +109,7 @@ static void put_names(struct state *s, const struct data_file *f)
 	}
 }
 
-/* Time of @cycles of the file; 0 of what was before its start, or is in another clock. */
+/* Time of @cycles of the file; 0 if that is before its start, or of another clock. */
 static uint64_t time_of(const struct report *r, uint64_t cycles, uint64_t first_ns)
 {
 	const struct elide_header *h = &r->file->header;
@@ -120,7 +120,7 @@ static uint64_t time_of(const struct report *r, uint64_t cycles, uint64_t first_
 	return first_ns + ns;
 }
 
-/* By thread, then by start; what contains the other comes first. */
+/* By thread, then by start; of two that nest the outer one comes first. */
 static int compare_intervals(const void *x, const void *y)
 {
 	const struct interval *a = x, *b = y;
@@ -133,7 +133,7 @@ static int compare_intervals(const void *x, const void *y)
 	return c ? c : by_number(a->m->site, b->m->site);
 }
 
-/* Finds those that lie in those around them. */
+/* Finds intervals that nest in the intervals around them. */
 static void nest(struct interval *all, size_t nr)
 {
 	const struct interval *open[DEPTH_MAX];
@@ -152,12 +152,12 @@ static void nest(struct interval *all, size_t nr)
 static struct interval *intervals_of(const struct report *r, uint64_t first_ns)
 {
 	const struct data_file *f = r->file;
-	size_t nr = f->nr_moments + f->nr_aborts;
+	size_t nr = f->nr_spans + f->nr_aborts;
 	struct interval *all = calloc(nr + 1, sizeof(*all));
 
 	for (size_t i = 0; all && i < nr; i++) {
-		const struct elide_moment *m = i < f->nr_moments ? &f->moments[i] :
-								   &f->aborts[i - f->nr_moments];
+		const struct elide_span *m = i < f->nr_spans ? &f->spans[i] :
+								   &f->aborts[i - f->nr_spans];
 
 		all[i].m = m;
 		all[i].start = time_of(r, m->cycles < m->time ? m->time - m->cycles : 0, first_ns);
@@ -171,18 +171,18 @@ static struct interval *intervals_of(const struct report *r, uint64_t first_ns)
 }
 
 /* A cause of a later version is "other". */
-static const char *cause_of(const struct elide_moment *m)
+static const char *cause_of(const struct elide_span *m)
 {
 	return cause_texts[m->block < ELIDE_NR_CAUSES ? m->block : ELIDE_CAUSE_other].id;
 }
 
-static const char *const moment_names[] = {
-	[ELIDE_MOMENT_WAIT] = "wait",
-	[ELIDE_MOMENT_HOLD] = "hold",
-	[ELIDE_MOMENT_ABORT] = "abort",
+static const char *const span_names[] = {
+	[ELIDE_SPAN_WAIT] = "wait",
+	[ELIDE_SPAN_HOLD] = "hold",
+	[ELIDE_SPAN_ABORT] = "abort",
 };
 
-static json_t *args_of(const struct report *r, const struct elide_moment *m, const struct line *l)
+static json_t *args_of(const struct report *r, const struct elide_span *m, const struct line *l)
 {
 	json_t *o = json_object();
 	uint64_t ns;
@@ -191,7 +191,7 @@ static json_t *args_of(const struct report *r, const struct elide_moment *m, con
 	json_object_set_new(o, "class", json_text(l ? l->class : NULL));
 	json_object_set_new(o, "kind", json_text(kind_name(m->kind)));
 	json_object_set_new(o, "site", json_text(l ? l->site : NULL));
-	if (m->type == ELIDE_MOMENT_ABORT)
+	if (m->type == ELIDE_SPAN_ABORT)
 		json_object_set_new(o, "cause", json_text(cause_of(m)));
 	if (!to_ns(r, m->weight, &ns))
 		json_object_set_new(o, "stands_for_us", us(ns));
@@ -200,8 +200,8 @@ static json_t *args_of(const struct report *r, const struct elide_moment *m, con
 
 static void put_interval(struct state *s, const struct report *r, const struct interval *in)
 {
-	const struct elide_moment *m = in->m;
-	const char *what = moment_names[m->type];
+	const struct elide_span *m = in->m;
+	const char *what = span_names[m->type];
 	const struct line *l = report_line(r, m->class_index, m->site, m->kind);
 	uint32_t pid = r->file->header.pid;
 	char name[SHORT_NAME + 16];
@@ -226,17 +226,17 @@ static void put_interval(struct state *s, const struct report *r, const struct i
 	put(s, o);
 }
 
-static bool is_shared(const struct elide_moment *m)
+static bool is_shared(const struct elide_span *m)
 {
 	return m->kind == ELIDE_KIND_RWLOCK_READ;
 }
 
 /*
- * Did the wait, of the one lock of its class, wait for the hold? Both cannot have the lock at once.
+ * Did the wait, for the only lock of its class, wait for the hold? Two cannot have the lock at once.
  */
 static bool waited_for(const struct interval *wait, const struct interval *hold)
 {
-	return hold->m->type == ELIDE_MOMENT_HOLD && hold->nested &&
+	return hold->m->type == ELIDE_SPAN_HOLD && hold->nested &&
 	       hold->m->class_index == wait->m->class_index && hold->m->tid != wait->m->tid &&
 	       !(is_shared(wait->m) && is_shared(hold->m)) && hold->start < wait->end &&
 	       wait->start < hold->end;
@@ -250,13 +250,13 @@ static void put_flow(struct state *s, uint32_t pid, const struct interval *in, c
 	json_object_set_new(o, "cat", json_string("flow"));
 	json_object_set_new(o, "ts", us(at));
 	json_object_set_new(o, "id", json_integer((json_int_t)s->ids));
-	/* The end belongs to the interval around it, not to the next one. */
+	/* Bind the end to the interval around it, not to the next one. */
 	if (*phase == 'f')
 		json_object_set_new(o, "bp", json_string("e"));
 	put(s, o);
 }
 
-/* An arrow from each wait to the first hold that was sampled of what it waited for. */
+/* Writes an arrow from each wait to the first sampled hold for which it waited. */
 static void put_flows(struct state *s, const struct report *r, const struct interval *all,
 		      size_t nr)
 {
@@ -265,7 +265,7 @@ static void put_flows(struct state *s, const struct report *r, const struct inte
 	for (size_t i = 0; i < nr; i++) {
 		const struct interval *wait = &all[i];
 
-		if (wait->m->type != ELIDE_MOMENT_WAIT || !wait->nested ||
+		if (wait->m->type != ELIDE_SPAN_WAIT || !wait->nested ||
 		    !elide_kind_is_lock(wait->m->kind) ||
 		    r->file->classes[wait->m->class_index].nr_locks != 1)
 			continue;
@@ -296,7 +296,7 @@ static void put_decision(struct state *s, const struct report *r, const struct e
 	put(s, o);
 }
 
-/* When a process began, on a clock that the others have as well: of one run, else of the day. */
+/* Start of a process on a common clock: the run's if all are of one run, else the date. */
 static uint64_t began(const struct output *o, const struct data_file *f)
 {
 	uint64_t run = o->files[0].header.run;
@@ -350,9 +350,9 @@ static int rows(struct output *o, const struct report *r)
 		return s->rc;
 	}
 	put_names(s, f);
-	for (size_t i = 0; i < f->nr_moments + f->nr_aborts; i++)
+	for (size_t i = 0; i < f->nr_spans + f->nr_aborts; i++)
 		put_interval(s, r, &all[i]);
-	put_flows(s, r, all, f->nr_moments + f->nr_aborts);
+	put_flows(s, r, all, f->nr_spans + f->nr_aborts);
 	for (size_t i = 0; i < f->nr_events; i++)
 		put_decision(s, r, &f->events[i], first_ns);
 	free(all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * profile.c - a profile as pprof reads it: profile.proto, compressed by gzip.
+ * profile.c - a profile in the format of pprof: profile.proto, compressed by gzip.
  *
  * Must never know what is profiled.
  */
@@ -15,7 +15,7 @@
 #include "../../base/text.h"
 #include "../../names/names.h"
 
-/* Numbers of the fields, as in profile.proto. */
+/* Numbers of the fields in profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -73,7 +73,7 @@ static uint64_t number_of(struct profile *p, struct intern *t, const void *key, 
 	return number < 0 ? 0 : (uint64_t)number;
 }
 
-/* A text that pprof takes: all of them must be UTF-8, and what else a file has becomes '?'. */
+/* The number of a text. pprof needs UTF-8, so other bytes become '?'. */
 static uint64_t text(struct profile *p, const char *s)
 {
 	char clean[4096];
@@ -94,7 +94,7 @@ int profile_begin(struct profile *p, const struct report *r)
 	return p->failed ? -ENOMEM : 0;
 }
 
-/* The number of a function, which is written when it is met first. */
+/* The number of a function; writes the function the first time. */
 static uint64_t function(struct profile *p, const char *name, const char *system, const char *file)
 {
 	uint64_t key[3] = {text(p, name), text(p, system), text(p, file)};
@@ -111,7 +111,7 @@ static uint64_t function(struct profile *p, const char *name, const char *system
 	return number;
 }
 
-/* The module of an address, counted from 1; 0 if it lies in none. */
+/* The module of an address, counted from 1; 0 if it is in none. */
 static size_t module_of(const struct profile *p, uint64_t address)
 {
 	const struct data_file *f = p->r->file;
@@ -123,7 +123,7 @@ static size_t module_of(const struct profile *p, uint64_t address)
 }
 
 /*
- * The functions of a location, the innermost first. Their messages go between those of locations.
+ * Writes a location with its functions, the innermost first. Their messages go between those of locations.
  */
 static void write_location(struct profile *p, uint64_t number, uint64_t address,
 			   const struct place *places, size_t nr)
@@ -217,13 +217,13 @@ static void write_mapping(struct profile *p, size_t module)
 	proto_number(&p->scratch, MAPPING_MEMORY_LIMIT, m->end);
 	proto_number(&p->scratch, MAPPING_FILENAME, text(p, m->path));
 	proto_number(&p->scratch, MAPPING_BUILD_ID, text(p, build_id));
-	/* All names are here that there are: pprof need not look for them. */
+	/* The profile has all known names, so pprof need not search for them. */
 	for (unsigned int i = MAPPING_HAS_FUNCTIONS; i <= MAPPING_HAS_INLINE_FRAMES; i++)
 		proto_number(&p->scratch, i, p->seen[module] == 2);
 	proto_message(&p->body, PROFILE_MAPPING, &p->scratch);
 }
 
-/* The first one is the program, by which pprof names the profile. */
+/* The program comes first, as pprof names the profile after it. */
 static void write_mappings(struct profile *p)
 {
 	const struct data_file *f = p->r->file;
@@ -246,7 +246,7 @@ static void write_type(struct profile *p, unsigned int field, unsigned int value
 	proto_message(&p->body, field, &p->scratch);
 }
 
-/* With a comment in gzip's header, by which the file is recognised. */
+/* Adds a comment to gzip's header, by which the file is recognised. */
 static int compress_to(const struct proto *body, FILE *out)
 {
 	/* Bits of the window, plus 16 for gzip's header; the default of the memory: zlib.h. */
@@ -268,7 +268,7 @@ static int compress_to(const struct proto *body, FILE *out)
 		z.next_out = to;
 		z.avail_out = sizeof(to);
 		rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
-		/* A full disk is seen by who closes the file. */
+		/* The caller notices a full disk when it closes the file. */
 		fwrite(to, 1, sizeof(to) - z.avail_out, out);
 	}
 	deflateEnd(&z);

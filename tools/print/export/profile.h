@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile.h - a profile as pprof reads it: profile.proto, compressed by gzip.
+ * profile.h - a profile in the format of pprof: profile.proto, compressed by gzip.
  *
  * Source: github.com/google/pprof, proto/profile.proto. Must never know what is profiled.
  */
@@ -28,7 +28,7 @@ enum profile_value {
 #define PROFILE_MARK "elide report --pprof"
 
 /**
- * struct profile_label - says more of a sample.
+ * struct profile_label - a label of a sample.
  * @text: NULL for a number
  */
 struct profile_label {
@@ -39,9 +39,9 @@ struct profile_label {
 
 /**
  * struct profile - a profile being made.
- * @body: samples, locations, functions that are complete
+ * @body: complete samples, locations, functions
  * @scratch, @inner: messages being made
- * @seen: by module: 1 a location lies in it, 2 and some of them have names
+ * @seen: by module: 1 a location is in it, 2 and some of its locations have names
  * @failed: there was no memory
  */
 struct profile {
@@ -61,13 +61,13 @@ int profile_begin(struct profile *p, const struct report *r);
 
 /**
  * profile_location() - the location of an address.
- * @exact: it is that of an instruction; else a return address
+ * @exact: it is the address of an instruction; else a return address
  *
  * Return: its number; 0 for code of this project, which profiles leave out.
  */
 uint64_t profile_location(struct profile *p, uint64_t address, int exact);
 
-/** profile_named() - a location that has a name and no address. Return: as profile_location(). */
+/** profile_named() - a location with a name but no address. Return: as profile_location(). */
 uint64_t profile_named(struct profile *p, const char *name);
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proto.c - messages in the encoding of protocol buffers, of the types that a profile has.
+ * proto.c - messages in the encoding of protocol buffers, as far as a profile needs it.
  *
  * Must never know what a message means.
  */

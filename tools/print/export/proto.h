@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proto.h - messages in the encoding of protocol buffers, of the types that a profile has.
+ * proto.h - messages in the encoding of protocol buffers, as far as a profile needs it.
  *
  * Source: protobuf.dev, "Encoding". Must never know what a message means.
  */
@@ -14,7 +14,7 @@
 /**
  * struct proto - a message being made; all zero is the empty one.
  * @bytes:  of @nr, in @room
- * @failed: there was no memory, and the message is not whole
+ * @failed: there was no memory, so the message is incomplete
  */
 struct proto {
 	char *bytes;
@@ -29,7 +29,7 @@ void proto_number(struct proto *p, unsigned int field, uint64_t value);
 /** proto_bytes() - add a field that is a text or a message. */
 void proto_bytes(struct proto *p, unsigned int field, const void *bytes, size_t len);
 
-/** proto_message() - add a message as a field, and empty it, its memory kept for the next one. */
+/** proto_message() - add a message as a field, and empty it, keeping its memory for the next one. */
 void proto_message(struct proto *p, unsigned int field, struct proto *message);
 
 /** proto_packed() - add a field of several numbers, zeros included. */

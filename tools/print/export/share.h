@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share.h - a whole number divided by weights, so that the parts sum up to it exactly.
+ * share.h - divides a whole number by weights, so that the parts add up exactly.
  *
  * Must never lose a unit.
  */
@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 /**
- * struct share - what is left to divide; all zero but @total and @weights at the start.
- * @total:   to be divided
+ * struct share - the state of a division; at the start all zero except @total and @weights.
+ * @total:   the number to divide
  * @weights: sum of all weights
- * @weight:  of those that have got their part
- * @given:   their parts
+ * @weight:  sum of the weights so far
+ * @given:   sum of the parts so far
  */
 struct share {
 	uint64_t total;
@@ -27,8 +27,8 @@ struct share {
 /**
  * share_next() - the part of the next weight.
  *
- * The sums of weights are rounded down, not the parts, so that each part is wrong by less than 1.
- * Of weights that are all 0, nothing is given.
+ * Rounds the running sums down, not the parts, so that each part is off by less than 1.
+ * If all weights are 0, the parts are 0.
  */
 static inline uint64_t share_next(struct share *s, uint64_t weight)
 {

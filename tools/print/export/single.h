@@ -15,8 +15,8 @@
 /**
  * struct single - the state of such a format.
  * @open:    @file is being written
- * @several: there was more than one report, and a line has said so
- * @rc:      what writing it failed with
+ * @several: there was more than one report, which one line has reported
+ * @rc:      error of writing
  */
 struct single {
 	struct replacement file;
@@ -26,8 +26,8 @@ struct single {
 };
 
 /**
- * single_begin() - begin the file, which is @o's.
- * @what: what is of one report only, for a message: "a profile"
+ * single_begin() - begin the file of @o.
+ * @what: name of the format in a message: "a profile"
  * @kind, @ours: as of replace_begin()
  *
  * Return: where to write, or NULL after one line.

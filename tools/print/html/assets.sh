@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Prints the style and the script of report --html as C strings, with the
-# hashes by which the page's security policy admits them, and nothing else.
+# hashes by which the page's security policy allows only them.
 # Must need no more than a shell and coreutils.
 set -eu
 

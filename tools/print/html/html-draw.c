@@ -3,8 +3,8 @@
  * html-draw.c - the drawings of the page: bars of causes, bytes of cache
  * lines, the policy's decisions over time.
  *
- * They are SVG in per cent of their width, so they fit any window, and are
- * never the only place that says something: the text beside them does, too.
+ * They are SVG in per cent of their width, so they fit any window. Must never be the only place of
+ * an information: the text beside them has it, too.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 /* Bytes of a cache line. */
 #define LINE_SIZE 64
 
-/* A single abort is no picture. */
+/* A single abort is not drawn. */
 static bool is_drawn(const json_t *row)
 {
 	return count_of(row, "aborts") > 1;
@@ -37,7 +37,7 @@ size_t html_nr_bars(const struct page *p)
 	return nr;
 }
 
-/* Which colour is which: causes that occur, by the column they are summed into. */
+/* The colours of the causes that occur, by the column into which they are summed. */
 static void legend(struct page *p)
 {
 	const json_t *causes = json_object_get(json_object_get(p->r, "totals"), "causes");
@@ -116,7 +116,7 @@ void html_bars(struct page *p)
 			   nr - BARS_MAX);
 }
 
-/* Lines that more than one abort was about come first, and only those are drawn. */
+/* Lines with more than one abort come first, and only these are drawn. */
 size_t html_nr_lines(const struct page *p)
 {
 	const json_t *line;
@@ -141,7 +141,7 @@ static int bytes_of(const json_t *access, unsigned int *first, unsigned int *las
 	return 1;
 }
 
-/* The bytes of a line; those an access touched in the colour of @who. */
+/* Draws the bytes of a line, those that an access touched in the colour of @who. */
 static void draw_bytes(FILE *out, const json_t *access, const char *who)
 {
 	unsigned int first, last;

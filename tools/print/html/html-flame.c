@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * html-flame.c - a flame graph of the stacks that waited (B. Gregg, "The Flame Graph", CACM 2016):
- * each function as wide as the time that it and what it called waited, its callees below it.
+ * each function as wide as the time that it and its callees waited, its callees below it.
  *
- * All of it is in the page as it is written; the script searches in it, and widens a part of it.
+ * The whole graph is in the page; the script searches in it, and widens a part of it.
  */
 #include "../../base/text.h"
 #include "html.h"
@@ -11,7 +11,7 @@
 /* Height of a function, and the narrowest that is drawn, in per cent. */
 #define ROW_HEIGHT 18
 #define WIDTH_MIN 0.1
-/* Functions inside each other, at most; and of all. */
+/* Depth of the graph, at most, and number of functions. */
 #define DEPTH_MAX 64
 #define FRAMES_DRAWN 3000
 
@@ -32,7 +32,7 @@ static double ns_of(const json_t *node)
 	return json_number_value(json_object_get(node, "ns"));
 }
 
-/* Rows of the nodes below a node that are wide enough to be drawn. */
+/* Depth of the nodes below a node that are wide enough to be drawn. */
 static int depth_of(const json_t *node, double all, int depth)
 {
 	const json_t *child;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * html-rows.c - for each row of the table all that is known of it: findings,
- * exact numbers, who killed its transactions, the abort's details and stacks.
+ * html-rows.c - everything about each row of the table: findings,
+ * exact numbers, who aborted its transactions, details and stacks of aborts.
  *
  * Must never leave out a row: the table's links lead here.
  */
@@ -135,7 +135,7 @@ static void detail(struct page *p, const json_t *d)
 	html_print(p->out, "<li>\n<p><b class=cause>%s</b> at ", text_of(d, "cause"));
 	html_place(p->out, json_object_get(d, "own"));
 	fputs(": ", p->out);
-	/* A hint is of no abort. */
+	/* A hint belongs to no abort. */
 	if (strcmp(text_of(d, "source"), "hint")) {
 		html_count(p->out, json_object_get(d, "count"));
 		fputs(" aborts, ", p->out);
@@ -228,7 +228,7 @@ static void numbers(struct page *p, const json_t *row)
 	const json_t *causes = json_object_get(row, "causes");
 
 	fputs("<dl class=facts>\n", p->out);
-	/* Elsewhere it may be short. */
+	/* Other places may have the short name. */
 	if (text_of(row, "lock"))
 		html_print(p->out, "<div><dt>lock</dt><dd><code>%s</code></dd></div>\n",
 			   text_of(row, "lock"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * html-text.c - how text and numbers get into the page.
+ * html-text.c - writes text and numbers into the page.
  *
  * Must never let a byte of the data file act as markup.
  */
@@ -14,7 +14,7 @@
 #include "../../names/short.h"
 #include "html.h"
 
-/* A setting must not look other than it is: what shows nothing is a question mark. */
+/* A setting must look as it is: invisible characters become question marks. */
 static void escape(FILE *out, const char *text)
 {
 	bool hidden;

@@ -14,14 +14,14 @@
 #include "../../base/text.h"
 #include "html.h"
 
-/* Lanes drawn, how finely, and decisions listed. */
+/* Lanes to draw, their steps, and decisions to list, at most. */
 #define LANES_MAX 24
 #define LANE_STEPS 1000
 #define EVENTS_MAX 500
 
 enum lane_state { LANE_ELIDING, LANE_PAUSED, LANE_OFF, NR_LANE_STATES };
 
-/* Their names are the classes in the style; and how high each is drawn, of 16. */
+/* Names, which are classes in the style, and heights of 16 at most. */
 static const struct {
 	const char *name;
 	int height;
@@ -37,13 +37,13 @@ static double time_of(const json_t *event)
 	return json_number_value(json_object_get(event, "time_s"));
 }
 
-/* Was it decided for a row, not for the whole process? */
+/* Is it a decision about a row, not about the whole process? */
 static int is_row(const json_t *event)
 {
 	return json_is_string(json_object_get(event, "class"));
 }
 
-/* Seconds that a lane is long. */
+/* Length of a lane in seconds. */
 static double run_length(const struct page *p)
 {
 	const json_t *program = json_object_get(p->r, "program"), *e;
@@ -71,7 +71,7 @@ static enum lane_state state_after(const json_t *event)
 	return type && !strcmp(type, "off") ? LANE_OFF : LANE_ELIDING;
 }
 
-/* Decisions by the row that took them, in the order of their first; to be released. */
+/* Decisions by row, rows in the order of their first decision; to be released. */
 static json_t *lanes_of(const struct page *p)
 {
 	json_t *lanes = json_object(), *e;
@@ -93,7 +93,7 @@ static json_t *lanes_of(const struct page *p)
 	return lanes;
 }
 
-/* Draw a state from @from to @to. A step with several states has the worst of them. */
+/* Draw a state from @from to @to. A step with several states shows the worst one. */
 static void fill(unsigned char *steps, double from, double to, enum lane_state state)
 {
 	int last = to * LANE_STEPS;
@@ -103,7 +103,7 @@ static void fill(unsigned char *steps, double from, double to, enum lane_state s
 			steps[i] = state;
 }
 
-/* Elision that is switched off for the whole process is off in every lane. */
+/* If elision is switched off for the whole process, it is off in every lane. */
 static void fill_off(const struct page *p, unsigned char *steps, double length)
 {
 	const json_t *e;
@@ -161,7 +161,7 @@ void html_axis(struct page *p, double length)
 	fputs("</svg></td></tr></tfoot>\n", p->out);
 }
 
-/* The two arms that the adaptive policy has compared, and the gain of the first. */
+/* The two arms that the adaptive policy compared, and the gain of the first. */
 static void compared(struct page *p, const json_t *e)
 {
 	const json_t *gain = json_object_get(e, "gain_percent");
@@ -190,10 +190,10 @@ static const struct {
 #undef ELIDE_ARM
 };
 
-/* What the arms are that were compared. */
+/* Explains the arms that were compared. */
 static void explain_arms(struct page *p)
 {
-	const char *gap = "<p class=note>Compared are ways to treat an acquisition. ";
+	const char *gap = "<p class=note>The policy compares arms, ways to treat an acquisition. ";
 	const json_t *e;
 	size_t i;
 
@@ -269,10 +269,10 @@ void html_timeline(struct page *p)
 	double length;
 	const char *key;
 
-	/* A process that was killed did not say how long its cycles are. */
+	/* The length of a killed process's cycles is unknown. */
 	if (!json_is_number(json_object_get(json_array_get(json_object_get(p->r, "timeline"), 0),
 					    "time_s"))) {
-		fputs("<p class=note>When they were made is not known: the process did not end by "
+		fputs("<p class=note>Their times are not known: the process did not end by "
 		      "itself.</p>\n", p->out);
 		list(p);
 		return;

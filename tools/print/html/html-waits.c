@@ -2,8 +2,8 @@
 /*
  * html-waits.c - the pictures of waits: by lock, by thread, and over the time of the run.
  *
- * They are SVG in per cent of their width, so they fit any window, and are
- * never the only place that says something: the text beside them does, too.
+ * They are SVG in per cent of their width, so they fit any window. Must never be the only place of
+ * an information: the text beside them has it, too.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "../../base/text.h"
 #include "html.h"
 
-/* Locks that get a bar, and threads listed. */
+/* Locks with a bar, and threads to list, at most. */
 #define WAITS_MAX 12
 #define THREADS_MAX 100
 
@@ -27,7 +27,7 @@ static uint64_t waited(const json_t *row)
 	return count_of(json_object_get(row, "wait_ns"), "total");
 }
 
-/* A thread that waits for work, or for others at a barrier, is not kept from any. */
+/* Does the row wait for work, or for others at a barrier, and so for no lock? */
 static bool waits_for_nothing(const json_t *row)
 {
 	const char *verdict = text_of(row, "verdict");
@@ -51,7 +51,7 @@ static int compare_locks(const void *x, const void *y)
 	return (b->wait > a->wait) - (b->wait < a->wait);
 }
 
-/* The locks that were waited for, those waited for longest first; *@nr of them. To be freed. */
+/* The *@nr locks that threads waited for, the longest waits first. To be freed. */
 static struct lock *locks_of(const struct page *p, size_t *nr)
 {
 	const json_t *rows = json_object_get(p->r, "rows"), *row;
@@ -97,7 +97,7 @@ static void print_ns(FILE *out, double ns)
 	fputs(text, out);
 }
 
-/* The caller of a wrapper that most of a row's waits come from; NULL if there is none. */
+/* The caller of a wrapper that has most of a row's waits; NULL if there is none. */
 static const json_t *main_caller(const json_t *row)
 {
 	const json_t *first = json_array_get(json_object_get(row, "callers"), 0);
@@ -105,7 +105,7 @@ static const json_t *main_caller(const json_t *row)
 	return json_number_value(json_object_get(first, "percent")) >= 50 ? first : NULL;
 }
 
-/* A call, and the caller of the wrapper that it is in, if there is one. */
+/* Prints a call, and if it is in a wrapper, the caller of that. */
 static void wrapped(struct page *p, const json_t *caller, const json_t *site)
 {
 	if (json_is_object(caller)) {
@@ -161,7 +161,7 @@ size_t html_nr_threads(const struct page *p)
 	return list_size(p->r, "threads");
 }
 
-/* A cell with a bar of a share of the longest. */
+/* A cell with a bar, in proportion to the longest one. */
 static void time_cell(struct page *p, const json_t *ns, double most, const char *class)
 {
 	double v = json_number_value(ns);
@@ -232,7 +232,7 @@ static double most_of(const json_t *steps)
 	return most;
 }
 
-/* The steps as an area; the drawing is as many units wide as there are steps, and 100 high. */
+/* Draws the steps as an area, one unit wide each, and 100 high. */
 static void area(struct page *p, const json_t *steps, const char *class, int height)
 {
 	size_t i, nr = json_array_size(steps);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * html.c - the report as a page: its frame, findings, table of rows, misuse,
- * lock order, counters, and what ran where.
+ * lock order, counters, and the run.
  *
- * Everything is in the page as it is written; the script only sorts, filters, searches, copies
+ * The page is complete without the script, which only sorts, filters, searches, copies
  * and changes the colours. Must never refer to anything outside the page.
  */
 #include <math.h>
@@ -22,7 +22,7 @@
 #include "../view-time.h"
 #include "html.h"
 
-/* Rows whose findings are at the top of the page; those of further rows are with the row. */
+/* Rows whose findings are at the top of the page; other findings are only with their row. */
 #define FINDING_ROWS_MAX 12
 
 static json_t *number(const struct report *r, enum unit unit, double v)
@@ -30,7 +30,7 @@ static json_t *number(const struct report *r, enum unit unit, double v)
 	char text[64];
 
 	number_cell(r, unit, v, text, sizeof(text));
-	/* What is not known comes after all others. */
+	/* An unknown value comes after all others. */
 	return json_pack("[s, f]", text, isnan(v) ? -1.0 : v);
 }
 
@@ -95,7 +95,7 @@ void html_findings(struct page *p, const json_t *row)
 		uint64_t n = cause ? count_of(json_object_get(row, "causes"), cause) : 0;
 
 		fputs("<li><p>", p->out);
-		/* "none": nothing aborts, but there is nothing to win either. */
+		/* "none": nothing aborts, and nothing can be gained. */
 		if (cause && strcmp(cause, "none"))
 			html_print(p->out, "<b class=cause>%s</b> ", cause);
 		if (n)
@@ -203,7 +203,7 @@ static size_t nr_misuse(const struct page *p)
 	return list_size(p->r, "misuse");
 }
 
-/* The word of a misuse as a sentence. */
+/* A misuse as a sentence. */
 static const char *misuse_text(const char *type)
 {
 	for (unsigned int i = 0; type && i <= ELIDE_MISUSE_EXIT_HELD; i++)
@@ -302,7 +302,7 @@ static void fact(FILE *out, const char *name, const char *text)
 		html_print(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, text);
 }
 
-/* A number that names something or is small: not grouped. */
+/* A number that is an id or small: its digits are not grouped. */
 static void fact_number(FILE *out, const char *name, const json_t *value)
 {
 	if (json_is_integer(value))
@@ -315,7 +315,7 @@ static size_t one(const struct page *p)
 	return 1;
 }
 
-/* List what was not counted, because a limit was reached. */
+/* List what was not counted because of a limit. */
 static void not_counted(FILE *out, json_t *dropped)
 {
 	const json_t *value;
@@ -443,7 +443,7 @@ static const char *program_name(const json_t *part)
 	return exe && *exe ? base_name(exe) : "(program unknown)";
 }
 
-/* What a reader should know of the run before the numbers. */
+/* Notes on the run that a reader needs before the numbers. */
 static void notes(struct page *p, const json_t *program)
 {
 	const json_t *unsaid = json_object_get(program, "unsaid");
@@ -503,7 +503,7 @@ static void part(struct page *p, size_t nr_parts)
 	fputs("</article>\n", p->out);
 }
 
-/* Drawn often: the 64 bytes of a cache line, and one that is touched. */
+/* Symbols for repeated drawings: the 64 bytes of a cache line, and a touched byte. */
 static void symbols(FILE *out)
 {
 	fputs("<svg class=defs width=0 height=0 aria-hidden=true><symbol id=line>", out);

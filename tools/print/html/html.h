@@ -3,10 +3,10 @@
  * html.h - the report as one page that needs nothing else.
  *
  * The page is made of the object that report --json prints, so both say the
- * same: html.c (page, findings, table), html-rows.c (what is known of a row),
+ * same: html.c (page, findings, table), html-rows.c (details of a row),
  * html-waits.c (waits by lock, threads, waits over time), html-flame.c, html-draw.c
- * (bars, cache lines), html-time.c (decisions), html-text.c (how text gets in). Names in a data file are hostile: they must never get in but through %s of
- * html_print().
+ * (bars, cache lines), html-time.c (decisions), html-text.c (text and numbers). Names in a data file
+ * may be hostile: only %s of html_print() may write them.
  */
 #ifndef ELIDE_HTML_H
 #define ELIDE_HTML_H
@@ -21,8 +21,8 @@ extern const char page_css[], page_css_hash[];
 extern const char page_js[], page_js_hash[];
 
 /**
- * struct page - what is being written.
- * @part: number of the data file, from 1; begins all its ids
+ * struct page - the page that is being written.
+ * @part: number of the data file, from 1; all its ids begin with it
  * @r:    the object of this file
  */
 struct page {
@@ -46,7 +46,7 @@ void html_count(FILE *out, const json_t *number);
 /** html_ns() - a time with its unit; "-" if it is null. */
 void html_ns(FILE *out, const json_t *ns);
 
-/** html_place() - print "function file:line", or what is known of it. */
+/** html_place() - print "function file:line", or the known part of it. */
 void html_place(FILE *out, const json_t *place);
 
 /** html_symbol() - print a name, shortened if it is long; its tooltip has the whole name. */
@@ -69,7 +69,7 @@ size_t list_size(const json_t *o, const char *key);
 
 /* html-rows.c */
 
-/** html_rows() - for each row of the table what else is known of it. */
+/** html_rows() - the details of each row of the table. */
 void html_rows(struct page *p);
 
 /* html-draw.c */
@@ -78,27 +78,27 @@ void html_rows(struct page *p);
 size_t html_nr_bars(const struct page *p);
 void html_bars(struct page *p);
 
-/** html_lines() - the cache lines that conflicts were about, by aborts; and how many are known. */
+/** html_lines() - the cache lines of conflicts, by aborts; html_nr_lines(): their number. */
 size_t html_nr_lines(const struct page *p);
 void html_lines(struct page *p);
 
 /* html-waits.c */
 
-/** html_waits() - how long threads waited for each lock; and how many locks were waited for. */
+/** html_waits() - how long threads waited for each lock; html_nr_waits(): number of these locks. */
 size_t html_nr_waits(const struct page *p);
 void html_waits(struct page *p);
 
-/** html_threads() - what each thread waited and held; and how many are known. */
+/** html_threads() - what each thread waited and held; html_nr_threads(): their number. */
 size_t html_nr_threads(const struct page *p);
 void html_threads(struct page *p);
 
-/** html_activity() - waits and holds over the time of the run; and of how many locks. */
+/** html_activity() - waits and holds over the time of the run; html_nr_lanes(): number of their locks. */
 size_t html_nr_lanes(const struct page *p);
 void html_activity(struct page *p);
 
 /* html-flame.c */
 
-/** html_flame() - a flame graph of the stacks that waited; 1 if there are any. */
+/** html_flame() - a flame graph of the stacks that waited; html_has_flame(): 1 if there are any. */
 size_t html_has_flame(const struct page *p);
 void html_flame(struct page *p);
 
@@ -107,7 +107,7 @@ void html_flame(struct page *p);
 /** html_axis() - a line of a table of two columns with the times of the run below the second. */
 void html_axis(struct page *p, double length_s);
 
-/** html_timeline() - what the policy decided, over the time of the run; and how often. */
+/** html_timeline() - the policy's decisions over the time of the run; html_nr_events(): their number. */
 size_t html_nr_events(const struct page *p);
 void html_timeline(struct page *p);
 
@@ -115,16 +115,16 @@ void html_timeline(struct page *p);
 
 struct report;
 
-/** html_findings() - what is wrong with a row, what to do, and the setting to paste. */
+/** html_findings() - the problems of a row, what to do, and the setting to paste. */
 void html_findings(struct page *p, const json_t *row);
 
 /**
- * html_tree() - the object html_page() takes for a file: that of json_report(), with the
+ * html_tree() - the object of a file for html_page(): that of json_report(), with the
  * columns of the table and the cache lines. NULL without memory.
  */
 json_t *html_tree(const struct report *r, size_t top);
 
-/* What a page has within its first bytes, so that it is known again. */
+/* A mark within the first bytes of a page, by which it is recognised. */
 #define HTML_MARK        "<meta name=generator content=\"elide report\">"
 #define HTML_MARK_WITHIN 1024
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report.js - what the page of report --html can do besides being read: sort a
- * table by a column, show some of its rows, search in a flame graph and widen a
- * part of it, copy a setting, change the colours, open the row a link leads to. Must never add to the page what is not in it.
+ * report.js - the interaction of the page of report --html: sort a table by a column, show some
+ * of its rows, search in a flame graph and widen a part of it, copy a setting, change the colours,
+ * open the row that a link leads to. Must never add data to the page.
  */
 'use strict';
 
 const root = document.documentElement;
 const said = document.getElementById('said');
 
-/* Dark or light. #dark and #light in the address ask for one from the start. */
+/* Dark or light. #dark and #light in the address choose one from the start. */
 const theme = document.getElementById('theme');
 const system = matchMedia('(prefers-color-scheme: dark)');
 
@@ -66,7 +66,7 @@ for (const table of document.querySelectorAll('table.rows'))
 for (const tools of document.querySelectorAll('.tools'))
 	tools.hidden = false;
 
-/* Rows that have the text in their names or words. */
+/* Shows the rows with the text in their names or words. */
 for (const input of document.querySelectorAll('.filter')) {
 	const section = input.closest('section');
 	const rows = [...section.querySelectorAll('table.rows tbody tr')];
@@ -87,7 +87,7 @@ for (const input of document.querySelectorAll('.filter')) {
 	});
 }
 
-/* A flame graph: what it was drawn with stays in base. */
+/* A flame graph: base keeps its initial positions. */
 for (const flame of document.querySelectorAll('.flame')) {
 	const section = flame.closest('section');
 	const input = section.querySelector('.search');
@@ -99,7 +99,7 @@ for (const flame of document.querySelectorAll('.flame')) {
 		width: parseFloat(element.getAttribute('width')),
 	}));
 
-	/* From this place on as wide as the drawing; what lies outside is not shown. */
+	/* Widen this place to the whole drawing; hide everything outside of it. */
 	const widen = (from, width) => {
 		for (const f of frames) {
 			const begin = Math.max(f.x, from);
@@ -111,7 +111,7 @@ for (const flame of document.querySelectorAll('.flame')) {
 		}
 	};
 
-	/* Functions inside one that was found are counted with it. */
+	/* A function inside one that was found is not counted again. */
 	const search = () => {
 		const text = input.value.toLowerCase();
 		let sum = 0, end = -1;
@@ -136,7 +136,7 @@ for (const flame of document.querySelectorAll('.flame')) {
 	input.addEventListener('input', search);
 }
 
-/* A page from a file may have no clipboard of its own: then the old way. */
+/* A page from a file may lack the clipboard API: then use execCommand. */
 async function copy(code) {
 	try {
 		await navigator.clipboard.writeText(code.textContent);
@@ -159,7 +159,7 @@ for (const button of document.querySelectorAll('.copy')) {
 	button.hidden = false;
 }
 
-/* Links lead to rows that are closed. */
+/* Open the closed row that a link leads to. */
 function openTarget() {
 	const target = document.getElementById(location.hash.slice(1));
 
@@ -170,7 +170,7 @@ function openTarget() {
 addEventListener('hashchange', openTarget);
 openTarget();
 
-/* What is closed would be missing on paper. */
+/* Open all rows for printing. */
 let closed = [];
 
 addEventListener('beforeprint', () => {
