@@ -30,13 +30,10 @@
  *                                                                         10 %, HOW is asked anew
  *   either      it loses, or remains unclear                  hold        the question is due later
  *
- * A challenge remains unclear after a number of pairs (learn_terms[] in length.c). While it is unclear,
- * its trials become longer in the questions WHETHER and CROWD: a contended mutex is in a convoy or
- * out of it for longer than a short trial lasts.
+ * A challenge has at most PAIRS_MAX pairs, or CROWD_PAIRS; the last one decides by one standard error.
  *
  * In a round each other arm challenges once. In the first one each challenge follows the one before
- * at once, or after COST_FIRST times what that one has cost; later ones come after a period, which
- * doubles, and every other one asks WHETHER. While nothing is elided only a challenge can show that
+ * at once; later ones come after a period, which doubles, and every other one asks WHETHER. While nothing is elided only a challenge can show that
  * eliding pays by now, so the period is bounded to 8 ms where threads wait for the locks. While
  * sections are elided a change shows in the rate, and a challenge by locking makes the threads stand
  * in line, so there the period also grows with what the last challenge has cost. The question CROWD

@@ -9,7 +9,7 @@
 
 /*
  * Where a call locks, between challenges, the interval is another one, for at most a number of sections. A call
- * that finds no lock held is parked after 64 acquisitions (adapt/measure.c): it may flush after more. One that
+ * that finds no lock held is dormant after 64 acquisitions (adapt/measure.c): it may flush after more. One that
  * does may not: all threads have to be there at once when the next challenge begins. Inside another lock each
  * flush makes other threads wait.
  */
