@@ -790,6 +790,9 @@ same 'tunables: bad value, and a setting that is gone' want err
 expect 'tunables: unknown name' 2 '' 'elide: STAKS is unknown, nearest is ELIDE_STACKS' tunables STAKS
 json 'tunables: JSON' '[t["default"] for t in d["tunables"] if t["name"] == "POLICY"] == ["adaptive"]' \
 	"$elide" tunables --json
+json 'tunables: numbers of the policies' '[(n["policies"], n["min"], n["max"], n["default"])
+	for n in d["tunables"][0]["numbers"] if n["name"] == "conflict"] == [("adaptive|fixed|hpca", 0, 1000, 5)]' \
+	"$elide" tunables --json POLICY
 json 'doctor: JSON' 'd["mode"] == "profile" and not d["rtm_usable"]' \
 	"$elide" doctor --sysroot root --json
 

@@ -76,6 +76,24 @@ static void print_numbers(void)
 	}
 }
 
+static json_t *json_numbers(void)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < ELIDE_NR_POLICY_NUMBERS; i++) {
+		const struct elide_policy_number_info *n = &elide_policy_numbers[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "name", json_text(n->name));
+		json_object_set_new(o, "policies", json_text(n->policies));
+		json_object_set_new(o, "min", json_number(n->min));
+		json_object_set_new(o, "max", json_number(n->max));
+		json_object_set_new(o, "default", json_number(n->initial));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static void print_setting(const struct setting *s)
 {
 	int set;
@@ -110,6 +128,8 @@ static json_t *json_setting(const struct setting *s)
 	json_object_set_new(o, "value", json_text(value));
 	json_object_set_new(o, "set", json_boolean(set));
 	json_object_set_new(o, "help", json_text(s->help));
+	if (!strcmp(s->name, "POLICY"))
+		json_object_set_new(o, "numbers", json_numbers());
 	return o;
 }
 
