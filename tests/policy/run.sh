@@ -35,7 +35,13 @@ if [ -n "${RECORD:-}" ]; then
 fi
 VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
-[ $# -eq 0 ] || { echo "usage: [NAME=VALUE...] run.sh, see its head" >&2; exit 2; }
+case $*:$# in
+:0 | --list:1) ;;
+*)
+	echo "usage: [NAME=VALUE...] run.sh [--list], see its head" >&2
+	exit 2
+	;;
+esac
 # Longest run, seconds.
 LIMIT=${LIMIT:-1800}
 # The defaults: what two idle cores do in about half an hour.
