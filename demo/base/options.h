@@ -50,6 +50,14 @@ struct options {
 
 _Static_assert(sizeof(const char *) == sizeof(uint64_t), "a text is one of the values");
 
+/* Of a program with the flags help and list: each prints what its flag asks for. */
+void options_help(void);
+void options_list(void);
+
+/* Is that all that the command line asks for? A macro, as not each program has these two flags. */
+#define OPTIONS_TOLD(opts) \
+	((opts)->help ? (options_help(), true) : (opts)->list ? (options_list(), true) : false)
+
 #endif
 
 #ifdef OPTIONS_ROWS

@@ -275,13 +275,8 @@ int main(int argc, char **argv)
 
 	if (options_parse(&opts, argc, argv))
 		return EXIT_USAGE;
-	if (opts.help || opts.list) {
-		if (opts.help)
-			options_help();
-		else
-			options_list();
+	if (OPTIONS_TOLD(&opts))
 		return EXIT_SUCCESS;
-	}
 	ops = variant_ops(opts.index, opts.scheme);
 	ret = files_check(&opts);
 	if (!ret && opts.generate) {

@@ -34,7 +34,5 @@ extern const struct choice deal_choices[NR_DEALS + 1];
 
 int options_parse(struct options *opts, int argc, char **argv);
 const char *option_name(enum option_id id);
-void options_help(void);
-void options_list(void);
 
 #endif

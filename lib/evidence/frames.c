@@ -11,7 +11,7 @@
 #define OWN_FRAMES 20
 
 /*
- * @own: frames met so far that are inside the call
+ * @own: frames passed before @site: those of this library and of the unwinder
  * @nr: frames from @site on, of which @room are wanted
  */
 struct walk {

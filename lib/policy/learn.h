@@ -27,7 +27,7 @@
  *   either      the challenger wins                           hold        it is the incumbent; if the
  *                                                                         class elides now and did not,
  *                                                                         or the reverse, or by over
- *                                                                         10 %, HOW is asked anew
+ *                                                                         10 %, the round begins anew
  *   either      it loses, or remains unclear                  hold        the question is due later
  *
  * A challenge has at most PAIRS_MAX pairs, or CROWD_PAIRS; the last one decides by one standard error.
@@ -118,7 +118,7 @@ struct learn_site {
 };
 
 /**
- * struct learn_timer - when a question is asked next.
+ * struct learn_timer - the time of the next challenge.
  * @at: time, ns
  * @period: time between two challenges, ns; it doubles
  */
@@ -136,7 +136,7 @@ struct learn_timer {
  * @challenger: arm of the class in trials of the phase LEARN_CHALLENGER; in the question CROWD @few is the
  *              other way round there
  * @nr_sites:   sites in use
- * @only_locks: there is no RTM: only CROWD is asked
+ * @only_locks: the processor has no RTM: all challenges have the question CROWD
  * @crowds:     its threads can be restricted
  * @oversubscribed:    there are more threads than processors
  * @half:       the first trial of the present pair is over
@@ -144,8 +144,8 @@ struct learn_timer {
  * @departed:   trials in a row in which @recent was far from @rate, see departs()
  * @rested:     a trial has ended since the last challenge: later ones are as usual
  * @asked:      number of the next challenge in the round, see question.h
- * @elide:      when WHETHER and HOW are asked
- * @crowd:      when CROWD is asked
+ * @elide:      time of the next challenge with the question WHETHER or HOW
+ * @crowd:      time of the next challenge with the question CROWD
  * @sum, @squares: sum, and sum of the squares, of ln(challenger's rate / incumbent's rate) of the pairs
  * @first:      rate of the first trial of the present pair, sections per ns
  * @held_sections, @held_time: mean sections, and mean length in ns, of the last @nr_rates trials of

@@ -86,7 +86,7 @@ lib_includes_itself() {
 lib_root_is_public() {
 	for path in lib/*; do
 		case ${path#lib/} in
-		elide.h | datafile.h | live-name.h | row-sums.h | policy-numbers.h | emulator.h | compiler.h | rtm.h | *.def) ;;
+		elide.h | datafile.h | datafile-rows.h | datafile-samples.h | live-name.h | row-sums.h | policy-numbers.h | emulator.h | compiler.h | rtm.h | *.def) ;;
 		build.mk | README.md | elide.pc.in) ;;
 		section | life | adapt | evidence | check | state | policy | base) ;;
 		*) echo "$path" ;;

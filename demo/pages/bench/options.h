@@ -56,7 +56,5 @@ int options_parse(struct options *opts, int argc, char **argv);
 uint64_t options_duration(const struct options *opts);
 int options_check(const struct options *opts);
 struct page_tree_options options_tree(const struct options *opts);
-void options_help(void);
-void options_list(void);
 
 #endif

@@ -289,13 +289,8 @@ int main(int argc, char **argv)
 
 	if (options_parse(&opts, argc, argv))
 		return EXIT_USAGE;
-	if (opts.help || opts.list) {
-		if (opts.help)
-			options_help();
-		else
-			options_list();
+	if (OPTIONS_TOLD(&opts))
 		return EXIT_SUCCESS;
-	}
 	if (options_check(&opts))
 		return EXIT_USAGE;
 	latch_kind = (enum latch_kind)opts.latch;

@@ -36,7 +36,5 @@ int options_check(const struct options *opts);
 const char *options_file(const struct options *opts);
 bool options_fit(const struct options *opts, uint64_t subscribers);
 uint32_t options_frames(const struct options *opts, uint32_t pages);
-void options_help(void);
-void options_list(void);
 
 #endif
