@@ -41,8 +41,6 @@ static double usual_variance(const struct learn_class *c)
 	/* The variance of a rate is inversely proportional to the time that it was measured in. */
 	if (c->nr_rates >= NOISE_KNOWN)
 		noise = PER_MILLE(NOISE_TIMES) * c->noise * c->noise * length / TRIAL_MIN;
-	if (noise < c->pair_noise)
-		noise = c->pair_noise;
 	if (noise < PER_MILLE(NOISE_MIN) * PER_MILLE(NOISE_MIN))
 		noise = PER_MILLE(NOISE_MIN) * PER_MILLE(NOISE_MIN);
 	return noise / learn_weight(c);
@@ -74,8 +72,11 @@ enum learn_verdict learn_judge(const struct learn_class *c, double mean, double 
 	bool crowd = c->question == LEARN_CROWD;
 	double margin = PER_MILLE(!crowd ? MARGIN : c->few ? -CROWD_MARGIN : CROWD_MARGIN);
 
-	/* One pair is no answer: what the sections do may have changed between its two trials. */
-	if (c->pairs < 2)
+	/*
+	 * One pair is no answer: what the sections do may have changed between its two trials. Nor are a few
+	 * where the threads that have a processor are others for many trials in a row.
+	 */
+	if (c->pairs < (c->oversubscribed ? PAIRS_OVERSUBSCRIBED : 2))
 		return LEARN_UNCLEAR;
 	if (mean - SIGMAS * error > margin)
 		return LEARN_WINS;
@@ -85,12 +86,4 @@ enum learn_verdict learn_judge(const struct learn_class *c, double mean, double 
 		return LEARN_UNCLEAR;
 	/* After the last pair one standard error is enough. */
 	return mean - error > margin ? LEARN_WINS : LEARN_LOSES;
-}
-
-void learn_keep_noise(struct learn_class *c)
-{
-	double variance = c->squares - c->sum * c->sum / c->pairs;
-
-	variance = variance > 0 ? variance / (c->pairs - 1) * learn_weight(c) : 0;
-	c->pair_noise += c->pair_noise > 0 ? (variance - c->pair_noise) / 4 : variance;
 }

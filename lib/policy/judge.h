@@ -26,12 +26,6 @@ double learn_root(double x);
 double learn_log_ratio(double a, double b);
 
 /**
- * learn_keep_noise() - learn the noise of the pairs of a challenge that is over.
- * @c: the class
- */
-void learn_keep_noise(struct learn_class *c);
-
-/**
  * learn_error() - standard error of the mean logarithm of the challenge's pairs.
  * @c: the class, in a challenge with at least one pair
  */

@@ -219,6 +219,7 @@ static void lost(struct learn_class *c, uint64_t now)
 {
 	struct learn_timer *timer = timer_of(c);
 	uint64_t wait = timer->period, most = furthest(c, c->question);
+	bool first = c->question != LEARN_CROWD && timer->period == PERIOD_MIN;
 
 	if (c->question != LEARN_CROWD && !learn_asked_all(c)) {
 		timer->at = now;
@@ -226,7 +227,8 @@ static void lost(struct learn_class *c, uint64_t now)
 	}
 	if (timer->period < longest(c, c->question))
 		timer->period *= 2;
-	if (wait < COST_SHARE * c->cost)
+	/* The first answer may be by chance, and is asked for again soon. */
+	if (!first && wait < COST_SHARE * c->cost)
 		wait = COST_SHARE * c->cost < most ? COST_SHARE * c->cost : most;
 	timer->at = now + (wait < most ? wait : most);
 }
@@ -258,7 +260,6 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = learn_confidence((mean < 0 ? -mean : mean) / error),
 	};
-	learn_keep_noise(c);
 	if (outcome == LEARN_WINS)
 		take_over(c, mean, error, e->now);
 	else
@@ -366,10 +367,8 @@ struct learn_decision learn_trial(struct learn_class *c, const struct learn_tria
 		return step(c, e, rate);
 	if (e->joined)
 		begin(c, e->now);
-	if (departs(c, e, rate)) {
+	if (departs(c, e, rate))
 		learn_anew(c, e->now);
-		c->pair_noise = 0;
-	}
 	if ((is_due(c, &c->elide, LEARN_WHETHER, e->now) && learn_ask(c)) ||
 	    (is_due(c, &c->crowd, LEARN_CROWD, e->now) && learn_ask_crowd(c, e->now)))
 		challenge(c);

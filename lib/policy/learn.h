@@ -154,8 +154,6 @@ struct learn_timer {
  *              the rates of trials would be too high
  * @recent:     mean rate of about the last four of them
  * @noise:      mean absolute departure of a trial from @rate, as a logarithm
- * @pair_noise: variance of a pair of trials of the least length, as a logarithm; mean of about the last
- *              four challenges
  * @nr_rates:   trials in these means, at most 16
  * @aborts:     aborts by other threads for each section, in trials in which something was elided;
  *              mean of about the last four
@@ -197,7 +195,6 @@ struct learn_class {
 	double rate;
 	double recent;
 	double noise;
-	double pair_noise;
 	uint32_t nr_rates;
 	double aborts;
 	double waits;

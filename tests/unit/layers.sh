@@ -344,7 +344,7 @@ numbers_in_one_table() {
 		    $4 !~ /^(swept|native|derived|bound|chosen)$/ || $6 !~ /^"[^"]/)
 			print FILENAME ":" FNR ": " $0
 	}
-	END { if (nr > 82) print FILENAME ": " nr " numbers" }' lib/policy/numbers.def
+	END { if (nr > 83) print FILENAME ": " nr " numbers" }' lib/policy/numbers.def
 }
 
 # What elide_global_run() and its kin run is a function NAME_global(), and each of these has three points under

@@ -206,7 +206,8 @@ static void few_challenges_by_what_is_far_behind(void **state)
 			d = trial(&w);
 			nr += d.made;
 		}
-		check(&w, seed, nr == 1);
+		/* The first answer may be by chance. */
+		check(&w, seed, nr == 2);
 		check(&w, seed, share_asked(&w, 4000 * MS) < 0.005);
 		/* It challenges all the same. */
 		set(&w, 0, 0.1, 0.08, 0.08);
