@@ -316,10 +316,10 @@ static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, 
 static __always_inline_fn int unlock_locked(struct elide_thread *t, pthread_mutex_t *m,
 					    const void *site)
 {
-	if (t)
-		release_locked(t, m);
-	if (t && unlikely(t->watched) && !glibc_mutex_relocked(m))
+	if (t && unlikely(t->nr_holds || t->watched) && !glibc_mutex_relocked(m)) {
+		elide_hold_end(t, m);
 		elide_locked_end(t, m);
+	}
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)
@@ -347,11 +347,12 @@ static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self_fast;
 
-	/* A wait is due. If it was for this mutex, count it after the release: others need not wait. */
-	if (!t->open && elide_any_due(t, m) && (uint32_t)m->__data.__owner == t->tid &&
-	    likely(glibc_mutex_plain(m))) {
+	/* What is to be counted of this mutex or others is counted after the release: others need not wait. */
+	if (!t->open && (uint32_t)m->__data.__owner == t->tid && likely(glibc_mutex_plain(m))) {
+		unsigned long long end = elide_hold_over(t, m);
+
 		mutex_release(m, site);
-		elide_due_released(t, m);
+		elide_release_count(t, m, end);
 		return 0;
 	}
 	PASS_RELEASE(mutex_unlock, m);

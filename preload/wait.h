@@ -63,6 +63,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	WRITE_ONCE(w->thread->waits, NULL);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
+	w->thread->found_held = w->end;
 	elide_wait_over(w->thread, row, lock, w->end, cycles);
 }
 

@@ -203,6 +203,7 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 			       const void *site)
 {
 	struct elide_waker signalled, released;
+	bool contended = false;
 	struct elide_row *row;
 	uint64_t now;
 
@@ -219,8 +220,11 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 			elide_evidence_reacquired(elide_self, row, mutex, released.by,
 						  now - signalled.time);
 			elide_wait_count(elide_self, row, now, now - signalled.time);
+			contended = true;
 		}
 	}
-	if (row)
-		counter_add(row->not_attempted, 1);
+	if (!row)
+		return;
+	counter_add(row->not_attempted, 1);
+	elide_hold_begin(elide_self, row, mutex, contended ? now : 0);
 }

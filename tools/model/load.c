@@ -208,6 +208,21 @@ static int take_chunk(struct reader *r, struct found *found, struct data_file *f
 }
 
 /* Negate a row, so that its sum with the row it was copied from is 0 modulo 2^64. */
+static void negate_holds(struct elide_holds *h)
+{
+	*h = (struct elide_holds){
+		.count = -h->count,
+		.min = ~0ull,
+		.exact = -h->exact,
+		.exact_total = -h->exact_total,
+		.weight = -h->weight,
+		.total = -h->total,
+		.spread = -h->spread,
+		.spread_total = -h->spread_total,
+		.spread_squares = -h->spread_squares,
+	};
+}
+
 static void negate_times(struct elide_times *t)
 {
 	*t = (struct elide_times){.count = -t->count, .total = -t->total, .min = ~0ull};
@@ -230,7 +245,7 @@ static void negate_row(struct elide_row *row)
 	}
 	row->wasted_cycles = -row->wasted_cycles;
 	negate_times(&row->wait);
-	negate_times(&row->hold);
+	negate_holds(&row->hold);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		row->causes[i] = -row->causes[i];
 }

@@ -25,12 +25,12 @@
 #include "report.h"
 
 /* Add the numbers of a row that struct sum does not have. */
-static void add_rest(struct line *l, const struct elide_row *row, bool negates)
+static void add_rest(struct line *l, const struct elide_row *row)
 {
 	times_add(&l->sum.wait, &row->wait);
-	times_add(&l->sum.hold, &row->hold);
-	bins_add(l->wait_bins, row->wait_bins, negates);
-	bins_add(l->hold_bins, row->hold_bins, negates);
+	holds_add(&l->sum.hold, &row->hold);
+	bins_add(l->sum.wait_bins, row->wait_bins);
+	bins_add(l->sum.hold_bins, row->hold_bins);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		if (row->causes[i])
 			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
@@ -55,7 +55,7 @@ static int sum_one(void *arg, const struct elide_row *row)
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	sum_row(&reading->total, row);
-	add_rest(&reading->r->total, row, reading->r->file->negates);
+	add_rest(&reading->r->total, row);
 	return 0;
 }
 
@@ -204,12 +204,13 @@ static int fill_line(void *arg, const struct elide_row *row)
 		return 0;
 	/* The sums are of the first reading, and a running process has counted since. */
 	if (!l->filled) {
-		l->sum.wait = l->sum.hold = (struct elide_times){0};
-		memset(l->wait_bins, 0, sizeof(l->wait_bins));
-		memset(l->hold_bins, 0, sizeof(l->hold_bins));
+		l->sum.wait = (struct elide_times){0};
+		l->sum.hold = (struct elide_holds){0};
+		memset(l->sum.wait_bins, 0, sizeof(l->sum.wait_bins));
+		memset(l->sum.hold_bins, 0, sizeof(l->sum.hold_bins));
 		l->filled = 1;
 	}
-	add_rest(l, row, reading->r->file->negates);
+	add_rest(l, row);
 	return 0;
 }
 
@@ -269,6 +270,8 @@ static void use_class(struct report *r, const struct sum *s)
 {
 	struct class_use *use = &r->uses[s->class_index];
 
+	use->held += s->held;
+	use->hold_count += s->hold_count;
 	/* Waits for condition variables count only for the mutex. */
 	if (s->kind == ELIDE_KIND_REACQUIRE) {
 		use->contended += s->contended;
@@ -278,8 +281,6 @@ static void use_class(struct report *r, const struct sum *s)
 	use->commits += s->commits + s->nested;
 	use->contended += s->contended;
 	use->failed += s->failed;
-	use->hold_total += s->hold_total;
-	use->hold_count += s->hold_count;
 	class_conflicts(use, s);
 }
 
@@ -314,8 +315,8 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	r->total.sum.wait = rest.sum.wait;
 	r->total.sum.hold = rest.sum.hold;
 	memcpy(r->total.sum.causes, rest.sum.causes, sizeof(rest.sum.causes));
-	memcpy(r->total.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
-	memcpy(r->total.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
+	memcpy(r->total.sum.wait_bins, rest.sum.wait_bins, sizeof(rest.sum.wait_bins));
+	memcpy(r->total.sum.hold_bins, rest.sum.hold_bins, sizeof(rest.sum.hold_bins));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
 		if (elide_kind_is_lock(r->file->classes[i].kind))
 			r->total.nr_locks += r->file->classes[i].nr_locks;
