@@ -356,7 +356,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
  */
 enum verdict line_verdict(const struct report *r, const struct line *l)
 {
-	int measured = l->sum.hold.count > 0;
+	int measured = !isnan(line_avg_hold(l));
 	double gained = (double)l->elided * (measured ? mean_hold(l) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 	struct measured m = line_measured(r, l);
