@@ -25,9 +25,9 @@ static void wake(struct elide_thread *t, const struct elide_row *row, const void
 
 /*
  * Cycles between two acquisitions of a row that are drawn, at least, on average. One that is measured takes
- * about 150 cycles longer, most of them in the unlock call: 0.5 %.
+ * about 150 cycles longer, most of them in the unlock call: 1 %.
  */
-#define HOLD_SPACING (1ull << 15)
+#define HOLD_SPACING (1ull << 14)
 /* Acquisitions by which a rate is known; before, each is measured. */
 #define HOLD_FIRST 16
 /* Cycles over which the rate is a mean, about: 0.1 s at 2.7 GHz. A storm after a rest costs 1 % of that. */
