@@ -28,7 +28,10 @@ static void wake(struct elide_thread *t, const struct elide_row *row, const void
  * about 150 cycles longer, most of them in the unlock call: 1 %.
  */
 #define HOLD_SPACING (1ull << 14)
-/* Acquisitions by which a rate is known; before, each is measured. */
+/*
+ * The first so many acquisitions of a row are each measured, and a block is at most that part of those before: of
+ * a program's first sections some may take much longer.
+ */
 #define HOLD_FIRST 16
 /* Cycles over which the rate is a mean, about: 0.1 s at 2.7 GHz. A storm after a rest costs 1 % of that. */
 #define HOLD_WINDOW (1ull << 28)
@@ -47,9 +50,9 @@ static uint64_t next_gap(struct elide_holds *h, uint64_t nr, uint64_t now)
 		h->from += time / 2;
 		h->from_nr += since / 2;
 	}
-	if (since < HOLD_FIRST)
-		return 1;
 	gap = HOLD_SPACING * since / time;
+	if (gap > nr / HOLD_FIRST)
+		gap = nr / HOLD_FIRST;
 	return gap < 1 ? 1 : gap < elide_hold_period ? gap : elide_hold_period;
 }
 
