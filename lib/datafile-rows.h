@@ -275,6 +275,9 @@ enum elide_thread_state {
  * @contended: of these, those that locked and found the lock held
  * @wait:     cycles waited
  * @held:     cycles that locks were held: the sum of elide_row_held()
+ * @waits_since: time-stamp counter when the thread began to wait, in a call of the row @waits_class,
+ *            @waits_kind, @waits_site; 0: it does not wait. The wait is in no row as long as it lasts
+ * @waits_for: thread id of the lock's holder when the wait began; 0: unknown
  */
 struct elide_thread_record {
 	uint32_t state;
@@ -287,10 +290,15 @@ struct elide_thread_record {
 	uint64_t contended;
 	uint64_t wait;
 	uint64_t held;
-	uint64_t reserved;
+	uint64_t waits_since;
+	uint64_t waits_site;
+	uint32_t waits_class;
+	uint32_t waits_kind;
+	uint32_t waits_for;
+	uint32_t reserved[7];
 };
 
-_Static_assert(sizeof(struct elide_thread_record) == 80, "fixed layout");
+_Static_assert(sizeof(struct elide_thread_record) == 128, "two cache lines, which no other thread writes");
 
 enum elide_span_type {
 	ELIDE_SPAN_NONE, /* the record is not in use */

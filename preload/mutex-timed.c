@@ -42,6 +42,8 @@ static __noinline int timedlock_waiting(struct elide_thread *t, struct elide_row
 	crowd_leave(crowd);
 	if (!err || err == EOWNERDEAD)
 		wait_end(row, &w, m);
+	else if (w.contended)
+		elide_wait_closes(t);
 	return err;
 }
 

@@ -48,6 +48,8 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	crowd_leave(crowd);
 	if (!err || err == EOWNERDEAD)
 		wait_end(row, &w, m);
+	else if (w.contended)
+		elide_wait_closes(t);
 	return err;
 }
 

@@ -126,6 +126,8 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	crowd_leave(crowd);
 	if (!err)
 		wait_end(row, &w, rw);
+	else if (w.contended)
+		elide_wait_closes(t);
 	return err;
 }
 

@@ -286,8 +286,8 @@ static void finish(struct run_request *r, const struct program *p, struct counti
 	if (find_files(&files, output, run, pid))
 		say("out of memory while looking for data files");
 	remove_orphans(&files.folder, output, run);
-	if (f->nr)
-		write_exit_status(f->path[0], pid, status);
+	for (size_t i = 0; i < f->nr; i++)
+		write_end(f->path[i], pid, status);
 	counting_end(c, f->nr ? f->path[0] : NULL, pid);
 	metrics_end(&r->metrics, f);
 	if (!r->quiet)

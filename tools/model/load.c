@@ -18,6 +18,7 @@
 #include "file/faults.h"
 #include "file/read.h"
 #include "load.h"
+#include "open-waits.h"
 #include "records.h"
 
 /* Appends @nr records of @size bytes to an array whose length is *@have. */
@@ -296,6 +297,7 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 				++*nr_orphans;
 				continue;
 			}
+			open_waits_add(f, c.head.block, record);
 			if (negated)
 				negate_row(record);
 			rc = row(arg, c.head.block, record);
@@ -464,7 +466,7 @@ static int subtract(struct data_file *file, struct data_file *base)
 	return rc;
 }
 
-int load_base(struct data_file *file)
+static int subtract_base(struct data_file *file)
 {
 	struct elide_header *h = &file->header;
 	char path[PATH_MAX + sizeof(LOAD_BASE_SUFFIX)], error[LOAD_ERROR_MAX];
@@ -496,4 +498,11 @@ int load_base(struct data_file *file)
 	h->start_ns = base.header.end_ns;
 	h->start_cycles = base.header.end_cycles;
 	return rc;
+}
+
+int load_base(struct data_file *file)
+{
+	int rc = subtract_base(file);
+
+	return rc ? rc : open_waits_blame(file);
 }

@@ -59,10 +59,10 @@ static int sum_one(void *arg, const struct elide_row *row)
 	return 0;
 }
 
-/* A sum without acquisitions, failed tries and aborts, as after a reset. */
+/* A sum without acquisitions, waits that have not ended, failed tries and aborts, as after a reset. */
 static int is_empty(const struct sum *s)
 {
-	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted + s->failed;
+	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted + s->failed + s->contended;
 
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		sum += s->by_column[i];

@@ -85,11 +85,11 @@ int find_files(struct child_files *f, const char *output, uint64_t run, pid_t pi
 void find_files_free(struct child_files *f);
 
 /**
- * write_exit_status() - note how process @pid ended in its data file.
- *
- * Does nothing if the file is another process's: if the program took no lock, its first child that
- * does gets the name.
+ * write_end() - note how a process of the run ended, and when, if it has not done so itself.
+ * @path: data file of one process of the run
+ * @pid: the program, whose status is noted
+ * @status: from waitpid()
  */
-void write_exit_status(const char *path, pid_t pid, int status);
+void write_end(const char *path, pid_t pid, int status);
 
 #endif

@@ -355,7 +355,6 @@ const struct report_output output_openmetrics = {
 		   .help = "metrics for Prometheus (FILE.prom: for its text format); - for stdout"},
 	.top = METRICS_TOP,
 	.merges = true,
-	.up_to_now = true,
 	.state_size = sizeof(struct single),
 	.argument = single_argument,
 	.rows = rows,
