@@ -11,7 +11,7 @@
 . "$(dirname "$0")/tests.sh"
 index_bench=$O/bin/index_bench
 counter=$O/tests/emulated/locked-counter
-seeds=${EXACT_SEEDS:-15}
+seeds=${EXACT_SEEDS:-8}
 # Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
 cd "$tmp" || exit 1
