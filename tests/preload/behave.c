@@ -311,7 +311,7 @@ static bool undefined(const struct kind *kind, enum before before, enum op op)
  * are tried many at a time, and get a thousand times what they need. A thread that
  * spins has deadlocked sooner: after forty times the processor time that a cell needs.
  */
-#define PATIENCE_MS  600
+#define PATIENCE_MS  300
 #define PATIENCE_UNKNOWN_MS 2500
 #define PATIENCE_SAFE_MS 30000
 #define SPIN_MS          100
