@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=110 parts=4
+# check: seconds=35 parts=4
 #
 # The delta storage on an emulated machine with RTM, as it is and made friendly to elision: exact
 # with many seeds and rates of spurious aborts, and what the transformations are for. DELTA_SEEDS

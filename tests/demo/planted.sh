@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=95
+# check: seconds=35
 #
 # Faults planted into the trees of the thesis: each must be caught by the per-key histories of
 # linear or by the check of the structure, on simulated cores. The faults are edits of copies of

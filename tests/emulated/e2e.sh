@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=300 parts=8
+# check: seconds=60 parts=8
 #
 # All parts together on an emulated machine, from the launcher to the report: e2e.sh [NAME...];
 # EXACT_SEEDS is the number of seeds that the programs that count run with, JOBS the number of

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check: seconds=58
+# check: seconds=70
 #
 # The short form of the regret suite: each load keeps its sections whole under all policies and
 # under the peers, the adaptive policy is not far behind never, and the table of recorded numbers

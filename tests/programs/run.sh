@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=45
+# check: seconds=20
 #
 # Programs that nobody here wrote, and programs on libraries that nobody here wrote: their output
 # with the library is compared with what they print without. run.sh [NAME...]; Prints ok NAME, not

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=20
+# check: seconds=5
 #
 # elide merge: that the joined file says what the files say together, of one build and of several;
 # what does not belong together, damaged files among a thousand, a full disk.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=25
+# check: seconds=15
 #
 # elide diff, compare and top, and the examples of their manual pages.
 
