@@ -45,6 +45,7 @@ check-long: export FUZZ = 1000
 check-long: export THREADS_SECONDS = 600
 check-long: export SERIAL_SEEDS = 500
 check-long: export EXACT_SEEDS = 50
+check-long: export DELTA_SEEDS = 60
 check-long: export ALL_RATES = yes
 check-long: export TREE_SEEDS = 30
 check-long: export REUSE_SEEDS = 20

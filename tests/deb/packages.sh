@@ -147,7 +147,7 @@ across_upgrade='
 	cd /tmp
 	ELIDE_OUTPUT=/tmp/run.data LD_PRELOAD=libelide-preload.so \
 		index_bench --threads=2 --preload=1000 --ops=2000000000 >/dev/null &
-	until test -s run.data; do sleep 0.1; done
+	until test -s .run.data.live; do sleep 0.1; done
 	apt-get install -y -q $new || exit 1
 	elide ctl $! snapshot && kill $! && elide report run.data.snapshot && elide report run.data || exit 1
 	wait

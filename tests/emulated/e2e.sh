@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=300 parts=8
+# check: seconds=60 parts=8
 #
 # All parts together on an emulated machine, from the launcher to the report: e2e.sh [NAME...];
 # EXACT_SEEDS is the number of seeds that the programs that count run with, JOBS the number of
@@ -11,7 +11,7 @@
 . "$(dirname "$0")/tests.sh"
 index_bench=$O/bin/index_bench
 counter=$O/tests/emulated/locked-counter
-seeds=${EXACT_SEEDS:-15}
+seeds=${EXACT_SEEDS:-8}
 # Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
 cd "$tmp" || exit 1

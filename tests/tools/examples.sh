@@ -85,7 +85,7 @@ mkdir "$tmp/bin"
 cat >"$tmp/bin/sleep" <<'END'
 #!/bin/sh
 tries=300
-until [ -s server.data ] || [ $((tries -= 1)) -le 0 ]; do /bin/sleep 0.1; done
+until [ -s .server.data.live ] || [ $((tries -= 1)) -le 0 ]; do /bin/sleep 0.1; done
 exec /bin/sleep "$@"
 END
 chmod +x server "$tmp/bin/sleep"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=20
+# check: seconds=5
 #
 # elide merge: that the joined file says what the files say together, of one build and of several;
 # what does not belong together, damaged files among a thousand, a full disk.
@@ -241,7 +241,7 @@ END
 	launcher=$!
 	exec 3>stop
 	tries=600
-	until [ -s live ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+	until [ -s .live.live ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
 	run_elide merge -o live old1 old2
 	[ $rc -eq 2 ] && grep -q '^elide: live is being written by process [0-9]*: it is left as it is$' err &&
 		ok 'a file in use is left' || not_ok 'a file in use is left' "exit $rc: $(cat err)"

@@ -30,8 +30,13 @@
  * thread that another host thread executes. Chosen.
  */
 #define AWAY_CYCLES 2000000
-/* Checks for the end of a thread before the others go on without it: they take 1 s or more. */
-#define ENDING_TRIES 1000000
+/*
+ * Checks for the end of a thread before the others go on without it, with a sleep after each but
+ * the first ENDING_YIELDS, ns: 1 s together. Chosen.
+ */
+#define ENDING_TRIES 20000
+#define ENDING_YIELDS 100
+#define ENDING_NS 50000
 
 Int __real_vgPlain_gettid(void);
 Int __wrap_vgPlain_gettid(void);
@@ -161,17 +166,20 @@ static Bool has_ended(Int lwp, Int pid)
  *
  * The kernel clears the id of a thread that ends in the program's memory, where other threads read
  * it before they wait for the thread. So that they read the same value in every run, no thread goes
- * on before that.
+ * on before that. It sleeps, as a yield of a real-time thread leaves a normal one no processor.
  */
 void lwp_await_end(Int lwp)
 {
-	Int pid, tries;
+	Int pid, tries, never = 0;
 
 	if (!lwp)
 		return;
 	pid = VG_(getpid)();
 	for (tries = 0; tries < ENDING_TRIES && !has_ended(lwp, pid); tries++)
-		host_yield();
+		if (tries < ENDING_YIELDS)
+			host_yield();
+		else
+			host_futex_wait(&never, 0, ENDING_NS);
 }
 
 /**
