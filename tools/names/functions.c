@@ -80,10 +80,22 @@ static int descend(struct walk *w, Dwarf_Die *die, int depth)
 	return 0;
 }
 
+Dwarf_Die *functions_whole_unit(Dwarf_Die *unit, Dwarf_Die *whole)
+{
+	uint8_t type = 0;
+
+	if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, whole, NULL, NULL, NULL) &&
+	    type == DW_UT_skeleton && whole->cu)
+		return whole;
+	return unit;
+}
+
 size_t functions_around(Dwarf_Die *unit, uint64_t address, Dwarf_Die *to, size_t max)
 {
 	struct walk w = {.address = address, .to = to, .max = max};
+	Dwarf_Die whole;
 
+	unit = functions_whole_unit(unit, &whole);
 	if (!descend(&w, unit, 0)) {
 		w.whole = 1;
 		descend(&w, unit, 0);

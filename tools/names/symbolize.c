@@ -484,10 +484,11 @@ int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
 	Dwfl_Module *m = locate(s, code, &own);
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *unit = m ? functions_unit(m, own.offset, &bias) : NULL;
+	Dwarf_Die whole;
 
 	symbolize_data(s, address, &data);
 	return unit && data.elf_symbol &&
-	       datatype_is_pointer(unit, data.offset - data.symbol_offset - bias, data.elf_symbol,
+	       datatype_is_pointer(functions_whole_unit(unit, &whole), data.offset - data.symbol_offset - bias, data.elf_symbol,
 				   data.symbol_offset);
 }
 
