@@ -345,10 +345,15 @@ static int build_misuse(struct report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->file->nr_misuse; i++) {
 		struct misuse_line *m = &r->misuse[r->nr_misuse++];
+		struct place place;
 
 		m->record = &r->file->misuse[i];
 		symbolize_call(r->symbols, m->record->site, &m->site);
-		symbolize_data(r->symbols, m->record->lock, &m->lock);
+		if (!m->record->class || m->record->class > r->file->nr_classes)
+			continue;
+		m->lock = class_name(r->symbols, &r->file->classes[m->record->class - 1], &place);
+		if (!m->lock)
+			return -ENOMEM;
 	}
 	qsort(r->misuse, r->nr_misuse, sizeof(*r->misuse), compare_misuse);
 	return 0;
@@ -407,6 +412,8 @@ void report_free(struct report *r)
 		line_free_names(&r->lines[i]);
 	free(r->lines);
 	free(r->uses);
+	for (size_t i = 0; i < r->nr_misuse; i++)
+		free(r->misuse[i].lock);
 	free(r->misuse);
 	order_free(r);
 	evidence_free(r);

@@ -104,11 +104,11 @@ struct line {
 	size_t nr_blames;
 };
 
-/* A misuse of a lock, named. */
+/* A misuse of a lock, named as in the table of rows; @lock is NULL where its class is not known. */
 struct misuse_line {
 	const struct elide_misuse *record;
 	struct place site;
-	struct place lock;
+	char *lock;
 };
 
 /* An edge of a cycle of locks, named: a thread held one lock when it acquired the next. */

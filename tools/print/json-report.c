@@ -287,7 +287,7 @@ static json_t *misuse(const struct report *r)
 
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
 		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
-		json_object_set_new(o, "lock", json_text(m->lock.symbol));
+		json_object_set_new(o, "lock", json_text(m->lock));
 		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
 		json_array_append_new(list, o);

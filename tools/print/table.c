@@ -404,9 +404,9 @@ static void print_misuse(const struct report *r, FILE *out)
 		fprintf(out, "misuse: ");
 		print_place(out, &m->site);
 		fprintf(out, " %s (%s", misuse_says(m->record->type), kind_name(m->record->kind));
-		if (m->lock.symbol) {
+		if (m->lock) {
 			fputc(' ', out);
-			print_clean(out, m->lock.symbol);
+			print_clean(out, m->lock);
 		}
 		fprintf(out, "), %llu time%s\n", (unsigned long long)m->record->count,
 			plural(m->record->count));
