@@ -132,6 +132,26 @@ static void pointers(void **state)
 	symbolizer_free(s);
 }
 
+/* What signal handlers return to, as in a C library without symbols. */
+extern const uint64_t returns_from_signal __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+	"\t.type before, @function\nbefore:\tret\n\t.size before, 1\n\tnop\n"
+	".Lreturns:\tmov $15, %rax\n\tsyscall\n\tnop\n\t.popsection\n"
+	".pushsection .data.rel.ro, \"aw\"\n\t.balign 8\n"
+	"returns_from_signal:\t.quad .Lreturns\n\t.popsection\n");
+
+static void signal_returns(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_call(s, returns_from_signal + 1, &p);
+	assert_string_equal(p.symbol, "__restore_rt");
+	symbolize_call(s, returns_from_signal + 2, &p);
+	assert_null(p.symbol);
+	symbolizer_free(s);
+}
+
 static void outside_all_objects(void **state)
 {
 	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
@@ -207,6 +227,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(variables, setup, teardown),
 		cmocka_unit_test_setup_teardown(pointers, setup, teardown),
+		cmocka_unit_test_setup_teardown(signal_returns, setup, teardown),
 		cmocka_unit_test_setup_teardown(outside_all_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(object_is_gone, setup, teardown),

@@ -334,6 +334,19 @@ void symbolize_object(struct symbolizer *s, uint64_t address, struct place *plac
 	}
 }
 
+/*
+ * Is it where handlers return to, which asks the kernel to end the signal? In a C library without
+ * symbols that is known by its code: mov $SYS_rt_sigreturn, %rax; syscall.
+ */
+static int is_sigreturn(struct symbolizer *s, uint64_t address)
+{
+	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	uint8_t bytes[sizeof(code)];
+
+	return symbolize_bytes(s, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       !memcmp(bytes, code, sizeof(code));
+}
+
 static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answer *to)
 {
 	struct place places[INLINED_MAX] = {0};
@@ -341,6 +354,9 @@ static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answ
 	Dwfl_Module *m = locate(s, exact ? address : address - 1, &places[0]);
 	size_t nr = m ? name_code(s, m, places[0].offset, places) : 1;
 
+	/* gdb and perf have glibc's name for it. */
+	if (!exact && m && !places[0].symbol && is_sigreturn(s, address - 1))
+		places[0].symbol = "__restore_rt";
 	to->places = malloc(nr * sizeof(*places));
 	if (!to->places)
 		return 0;
