@@ -152,6 +152,33 @@ static void signal_returns(void **state)
 	symbolizer_free(s);
 }
 
+/* Code of which there is no DWARF, between two parts of a unit. */
+extern const unsigned char bare_code[] __attribute__((visibility("hidden")));
+__asm__(".pushsection .text.bare, \"ax\"\n"
+	"\t.type bare_code, @function\nbare_code:\tnop\n\tnop\n\tret\n\t.size bare_code, 3\n"
+	"\t.popsection\n");
+
+__attribute__((noinline, section(".text.behind"))) static int behind_it(void)
+{
+	return bare_code[0];
+}
+
+static void code_without_lines(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_instruction(s, (uint64_t)bare_code + 1, &p);
+	assert_string_equal(p.symbol, "bare_code");
+	assert_int_equal(p.symbol_offset, 1);
+	assert_null(p.file);
+	assert_int_equal(p.line, 0);
+	/* The unit, which knows the type, is not that of this code. */
+	assert_false(symbolize_is_pointer(s, (uint64_t)&lists[1].heads[0], (uint64_t)bare_code + 1));
+	assert_int_equal(behind_it(), 0x90);
+	symbolizer_free(s);
+}
+
 static void outside_all_objects(void **state)
 {
 	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
@@ -228,6 +255,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(variables, setup, teardown),
 		cmocka_unit_test_setup_teardown(pointers, setup, teardown),
 		cmocka_unit_test_setup_teardown(signal_returns, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(outside_all_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(object_is_gone, setup, teardown),

@@ -26,9 +26,13 @@ Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);
 
-	if (unit)
+	/*
+	 * That search needs .debug_aranges, which neither clang nor Go write, and takes the unit before
+	 * an address that is in none: check it, or search every unit.
+	 */
+	if (unit && dwarf_haspc(unit, address - *bias) == 1)
 		return unit;
-	/* That search needs .debug_aranges, which clang does not write: search every unit. */
+	unit = NULL;
 	while ((unit = dwfl_module_nextcu(m, unit, bias)))
 		if (dwarf_haspc(unit, address - *bias) == 1)
 			return unit;
