@@ -250,6 +250,10 @@ expect 'output not writable' 4 '' \
 	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is counted is lost
 elide: no data file was written: /nonexistent/: No such file or directory' \
 	run -o /nonexistent/x sh -c 'exit 4'
+expect 'learned not writable' 4 '' \
+	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is learnt is lost
+elide: no data file was written: no lock was taken, or the library was not loaded' \
+	run --learned=/nonexistent/x sh -c 'exit 4'
 
 # Launcher: a program that writes a data file itself, as the library would
 cat >writer <<EOF

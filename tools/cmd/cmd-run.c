@@ -80,17 +80,18 @@ static const char *output_name(void)
 	return output && *output ? output : setting_find("OUTPUT")->def;
 }
 
-static void warn_of_output(const char *output)
+/* Warns if a file cannot be made, whose directory is known before the program runs. */
+static void warn_of_file(const char *file, const char *lost)
 {
 	char dir[PATH_MAX];
-	size_t len = base_name(output) - output;
+	size_t len = base_name(file) - file;
 
-	if (len >= sizeof(dir) || memchr(output, '%', len))
+	if (len >= sizeof(dir) || memchr(file, '%', len))
 		return;
-	snprintf(dir, sizeof(dir), "%.*s", (int)len, output);
+	snprintf(dir, sizeof(dir), "%.*s", (int)len, file);
 	if (access(len ? dir : ".", W_OK | X_OK))
-		say("%s cannot be written: %s; the program runs, what is counted is lost", output,
-		    strerror(errno));
+		say("%s cannot be written: %s; the program runs, what is %s is lost", file,
+		    strerror(errno), lost);
 }
 
 /* Start `elide report` for the files, which prints to @out. Returns 0 or -errno. */
@@ -319,7 +320,7 @@ static int run_child(struct run_request *r, struct child *c, const char *output,
  */
 int cmd_run(int argc, char **argv)
 {
-	const char *output;
+	const char *output, *learned;
 	struct run_request r;
 	struct run_program p;
 	struct counting counting;
@@ -334,8 +335,12 @@ int cmd_run(int argc, char **argv)
 	if (rc)
 		return rc;
 	output = output_name();
-	if (p.preload)
-		warn_of_output(output);
+	learned = getenv("ELIDE_LEARNED");
+	if (p.preload) {
+		warn_of_file(output, "counted");
+		if (learned && *learned)
+			warn_of_file(learned, "learnt");
+	}
 	run = run_mark();
 	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
 	c.argv = run_command(&r, &p, &c.path);
