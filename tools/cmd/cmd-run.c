@@ -288,7 +288,7 @@ static void finish(struct run_request *r, const struct program *p, struct counti
 		say("out of memory while looking for data files");
 	remove_orphans(&files.folder, output, run);
 	if (f->nr)
-		write_exit_status(f->path[0], pid, status);
+		end_data_file(f->path[0], pid, status);
 	counting_end(c, f->nr ? f->path[0] : NULL, pid);
 	metrics_end(&r->metrics, f);
 	if (!r->quiet)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -269,18 +270,24 @@ void find_files_free(struct child_files *f)
 	run_folder_free(&f->folder);
 }
 
-void write_exit_status(const char *path, pid_t pid, int status)
+void end_data_file(const char *path, pid_t pid, int status)
 {
 	int32_t value = status;
 	struct elide_header h;
+	struct stat st;
 	int fd = data_open(path, O_RDWR | O_NOFOLLOW);
 
 	if (fd < 0)
 		return;
 	/* Writes to the file that was checked, as another one may have its name by now. */
-	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC &&
-	    h.version == ELIDE_DATA_VERSION && h.pid == (uint32_t)pid &&
-	    pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.magic != ELIDE_DATA_MAGIC ||
+	    h.version != ELIDE_DATA_VERSION || h.pid != (uint32_t)pid)
+		goto close_fd;
+	if (pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
 		perror("elide: data file");
+	if (!fstat(fd, &st) && h.size >= ELIDE_HEADER_SIZE && h.size < (uint64_t)st.st_size &&
+	    ftruncate(fd, (off_t)h.size))
+		perror("elide: data file");
+close_fd:
 	close(fd);
 }

@@ -85,11 +85,13 @@ int find_files(struct child_files *f, const char *output, uint64_t run, pid_t pi
 void find_files_free(struct child_files *f);
 
 /**
- * write_exit_status() - note how process @pid ended in its data file.
+ * end_data_file() - note how process @pid ended in its data file, and give back what that does not use.
+ *
+ * A process that ends itself does the latter, one that is killed does not.
  *
  * Does nothing if the file is another process's: if the program took no lock, its first child that
  * does gets the name.
  */
-void write_exit_status(const char *path, pid_t pid, int status);
+void end_data_file(const char *path, pid_t pid, int status);
 
 #endif
