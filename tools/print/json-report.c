@@ -290,6 +290,8 @@ static json_t *misuse(const struct report *r)
 		json_object_set_new(o, "lock", json_text(m->lock));
 		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
+		json_object_set_new(o, "owner_tid", known_number(m->record->tid, m->record->tid != 0));
+		json_object_set_new(o, "owner", json_text(m->owner));
 		json_array_append_new(list, o);
 	}
 	return list;

@@ -408,8 +408,17 @@ static void print_misuse(const struct report *r, FILE *out)
 			fputc(' ', out);
 			print_clean(out, m->lock);
 		}
-		fprintf(out, "), %llu time%s\n", (unsigned long long)m->record->count,
+		fprintf(out, "), %llu time%s", (unsigned long long)m->record->count,
 			plural(m->record->count));
+		if (m->record->tid)
+			fprintf(out, "; %sthread %u", m->record->count > 1 ? "the first was " : "",
+				m->record->tid);
+		if (m->owner) {
+			fputs(" \"", out);
+			print_clean(out, m->owner);
+			fputc('"', out);
+		}
+		fputc('\n', out);
 	}
 }
 
