@@ -176,10 +176,43 @@ static long find_background(void)
 	return found;
 }
 
-/* Why there is no data file of the run, as far as the launcher knows. */
-static const char *why_none(const struct program *p, const char *output)
+/* Does a line of a script start programs without what LD_PRELOAD has? */
+static bool replaces_preload(const char *line)
 {
-	static char why[PATH_MAX + 128];
+	const char *name = strstr(line, "LD_PRELOAD");
+
+	if (line[strspn(line, " \t")] == '#')
+		return false;
+	return strstr(line, "env -i ") ||
+	       (name && !strstr(line, "$LD_PRELOAD") && !strstr(line, "${LD_PRELOAD") &&
+		(name[strlen("LD_PRELOAD")] == '=' || strstr(line, "unset ") || strstr(line, "env -u")));
+}
+
+/* The first line of a script that replaces LD_PRELOAD, 0 if none does or the file is no script. */
+static size_t find_replacing(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0, nr = 0, found = 0;
+
+	while (f && !found && getline(&line, &size, f) > 0) {
+		if (!nr++ && strncmp(line, "#!", 2))
+			break;
+		if (replaces_preload(line))
+			found = nr;
+	}
+	if (f)
+		fclose(f);
+	free(line);
+	return found;
+}
+
+/* Why there is no data file of the run, as far as the launcher knows. */
+static const char *why_none(const struct run_request *r, const struct program *p, const char *output)
+{
+	static char why[PATH_MAX + 192];
+	const char *script = p->is_script ? p->path : r->argc > 1 ? r->argv[1] : NULL;
+	size_t line;
 	struct statvfs fs;
 	char dir[PATH_MAX];
 	long pid;
@@ -197,6 +230,13 @@ static const char *why_none(const struct program *p, const char *output)
 		}
 		if (!statvfs(len ? dir : ".", &fs) && !fs.f_bavail)
 			return "no space is left on the device";
+	}
+	/* A script that starts the program, or is an argument of its shell. */
+	line = script ? find_replacing(script) : 0;
+	if (line) {
+		snprintf(why, sizeof(why), "line %zu of %s replaces LD_PRELOAD, so the library was not loaded; "
+			 "it should add to it: LD_PRELOAD=...:$LD_PRELOAD", line, script);
+		return why;
 	}
 	/* A daemon writes its file once it takes a lock. */
 	pid = find_background();
@@ -221,7 +261,7 @@ static void say_next(const struct run_request *r, const struct program *p, const
 	if (!f->nr && r->emulate && code == EXIT_MACHINE)
 		return;
 	if (!f->nr) {
-		say("no data file was written: %s", why_none(p, output));
+		say("no data file was written: %s", why_none(r, p, output));
 		return;
 	}
 	/* Without %p the report finds the children's files itself. */
