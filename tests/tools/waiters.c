@@ -300,6 +300,14 @@ int main(int argc, char **argv)
 		signal(SIGILL, wanting_handler);
 		pthread_mutex_lock(&first_lock);
 		start(trapped_thread, NULL, "trapped");
+	} else if (!strcmp(kind, "fork")) {
+		pthread_barrier_init(&all_there, NULL, 2);
+		start(holder_thread, NULL, "holder");
+		pthread_barrier_wait(&all_there);
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			want_first();
+		}
 	} else if (!strcmp(kind, "many")) {
 		pthread_barrier_init(&all_there, NULL, nr);
 		start(holder_thread, NULL, "holder");
