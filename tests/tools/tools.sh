@@ -255,6 +255,17 @@ expect 'learned not writable' 4 '' \
 elide: no data file was written: no lock was taken, or the library was not loaded' \
 	run --learned=/nonexistent/x sh -c 'exit 4'
 
+# Report: locks that the library cannot see
+unseen='not counted: locks of objects loaded by dlmopen, which have a C library of their own'
+run_elide run -q --mode=profile -o other.data "$O/tests/preload/scenario" dlmopen
+"$elide" report other.data >out 2>&1
+[ $rc -eq 0 ] && grep -qx "$unseen" out && [ "$("$elide" report --json other.data | jq .program.dlmopen)" = true ] &&
+	ok 'a namespace of dlmopen' || not_ok 'a namespace of dlmopen' "exit $rc: $(cat out)"
+run_elide run -q --mode=profile -o other.data "$O/tests/preload/scenario" plain
+"$elide" report other.data >out 2>&1
+[ $rc -eq 0 ] && ! grep -q dlmopen out && ok 'no namespace' || not_ok 'no namespace' "exit $rc: $(cat out)"
+rm -f other.data*
+
 # Launcher: a script that takes the library from the program
 script_of() { printf '#!/bin/sh\n# LD_PRELOAD=none\n%s\n' "$1" >starts && chmod +x starts; }
 for line in 'LD_PRELOAD= exec true' 'export LD_PRELOAD=libm.so.6; exec true' 'unset LD_PRELOAD; exec true' \

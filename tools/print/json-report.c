@@ -221,6 +221,8 @@ static json_t *program(const struct report *r)
 		json_object_set_new(o, "args_left_out", json_true());
 	if (h->filter)
 		json_object_set_new(o, "filter", json_true());
+	if (h->dlmopen)
+		json_object_set_new(o, "dlmopen", json_true());
 	if (h->nr_unsaid)
 		json_object_set_new(o, "unsaid", unsaid(h));
 	json_object_set_new(o, "pid", json_number(h->pid));

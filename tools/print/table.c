@@ -359,6 +359,8 @@ static void print_totals(const struct report *r, FILE *out)
 	if (r->file->header.filter)
 		fprintf(out, "the process installed a seccomp filter: after that the library made no "
 			     "system call, and new threads have no names\n");
+	if (r->file->header.dlmopen)
+		fprintf(out, "not counted: locks of objects loaded by dlmopen, which have a C library of their own\n");
 	if (r->file->header.dropped[ELIDE_DROPPED_FILTER])
 		fprintf(out, "not counted: %llu acquisitions under the filter, while another thread "
 			     "was in a global-lock path\n",
