@@ -503,8 +503,10 @@ int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
 	Dwarf_Die whole;
 
 	symbolize_data(s, address, &data);
-	return unit && data.elf_symbol &&
-	       datatype_is_pointer(functions_whole_unit(unit, &whole), data.offset - data.symbol_offset - bias, data.elf_symbol,
+	if (!unit || !data.elf_symbol)
+		return 0;
+	return datatype_is_pointer(functions_whole_unit(unit, &whole),
+				   data.offset - data.symbol_offset - bias, data.elf_symbol,
 				   data.symbol_offset);
 }
 
