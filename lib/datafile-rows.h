@@ -348,12 +348,15 @@ enum elide_misuse_type {
 	ELIDE_MISUSE_DESTROY_HELD,    /* destroy of a held lock */
 	ELIDE_MISUSE_RELOCK,          /* lock of a non-recursive lock that the thread holds */
 	ELIDE_MISUSE_EXIT_HELD,       /* a thread ended holding the lock; the site locked it */
+	ELIDE_MISUSE_OWNER_DIED,      /* EOWNERDEAD: the holder of a robust mutex ended; the site is the next */
+	ELIDE_MISUSE_NOT_RECOVERABLE, /* ENOTRECOVERABLE: nobody called pthread_mutex_consistent() after that */
 	ELIDE_MISUSE_END              /* one more than the last */
 };
 
 /**
  * struct elide_misuse - one kind of misuse at one place.
  * @type:  enum elide_misuse_type
+ * @tid:   of ELIDE_MISUSE_OWNER_DIED the first owner that died, 0 if it is not known; ids have 22 bits
  * @kind:  enum elide_kind of the lock
  * @class: class of the first lock that was misused + 1, 0 if it is not known
  * @site:  return address of the call
@@ -361,7 +364,8 @@ enum elide_misuse_type {
  * @count: times that it happened
  */
 struct elide_misuse {
-	uint32_t type;
+	uint32_t type : 8;
+	uint32_t tid : 24;
 	uint16_t kind;
 	uint16_t class;
 	uint64_t site;

@@ -167,6 +167,7 @@ struct elide_inspect {
  * @host:            name of the machine, from uname(2)
  * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown
  * @nr_records:      records by enum elide_chunk_type, each counted after its chunk has counted it
+ * @dlmopen:         1: there were objects in a further namespace of the linker, whose locks are not seen
  */
 struct elide_header {
 	uint64_t magic;
@@ -215,6 +216,7 @@ struct elide_header {
 	uint32_t nr_unsaid;
 	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];
 	uint32_t nr_records[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t dlmopen;
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");

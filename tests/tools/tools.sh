@@ -250,6 +250,38 @@ expect 'output not writable' 4 '' \
 	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is counted is lost
 elide: no data file was written: /nonexistent/: No such file or directory' \
 	run -o /nonexistent/x sh -c 'exit 4'
+expect 'learned not writable' 4 '' \
+	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is learnt is lost
+elide: no data file was written: no lock was taken, or the library was not loaded' \
+	run --learned=/nonexistent/x sh -c 'exit 4'
+
+# Report: locks that the library cannot see
+unseen='not counted: locks of objects loaded by dlmopen, which have a C library of their own'
+run_elide run -q --mode=profile -o other.data "$O/tests/preload/scenario" dlmopen
+"$elide" report other.data >out 2>&1
+[ $rc -eq 0 ] && grep -qx "$unseen" out && [ "$("$elide" report --json other.data | jq .program.dlmopen)" = true ] &&
+	ok 'a namespace of dlmopen' || not_ok 'a namespace of dlmopen' "exit $rc: $(cat out)"
+run_elide run -q --mode=profile -o other.data "$O/tests/preload/scenario" plain
+"$elide" report other.data >out 2>&1
+[ $rc -eq 0 ] && ! grep -q dlmopen out && ok 'no namespace' || not_ok 'no namespace' "exit $rc: $(cat out)"
+rm -f other.data*
+
+# Launcher: a script that takes the library from the program
+script_of() { printf '#!/bin/sh\n# LD_PRELOAD=none\n%s\n' "$1" >starts && chmod +x starts; }
+for line in 'LD_PRELOAD= exec true' 'export LD_PRELOAD=libm.so.6; exec true' 'unset LD_PRELOAD; exec true' \
+	'exec env -i true' 'exec env -u LD_PRELOAD true'; do
+	script_of "$line"
+	for how in ./starts 'sh ./starts'; do
+		expect "a script replaces LD_PRELOAD: $how, $line" 0 '' \
+			"elide: no data file was written: line 3 of ./starts replaces LD_PRELOAD, so the library was not loaded; it should add to it: LD_PRELOAD=...:\$LD_PRELOAD" \
+			run $how
+	done
+done
+for line in 'LD_PRELOAD=libm.so.6:$LD_PRELOAD exec sh -c :' ': "${LD_PRELOAD:-}"'; do
+	script_of "$line"
+	expect "a script that keeps LD_PRELOAD: $line" 0 '' \
+		'elide: no data file was written: no lock was taken, or the library was not loaded' run ./starts
+done
 
 # Launcher: a program that writes a data file itself, as the library would
 cat >writer <<EOF

@@ -75,6 +75,51 @@ static void sums(void **state)
 	drop(&l);
 }
 
+static void add_thread(struct synth *s, uint32_t tid, const char *name)
+{
+	struct elide_thread_record thread = {.state = ELIDE_THREAD_ENDED, .block = 1, .tid = tid, .nr = 1};
+
+	snprintf(thread.name, sizeof(thread.name), "%s", name);
+	synth_add(s, ELIDE_CHUNK_THREADS, &thread, sizeof(thread));
+}
+
+/* The lock of a misuse has the name that it has in the table of rows. */
+static void misuse(void **state)
+{
+	static const struct {
+		uint16_t class;
+		const char *name;
+	} table[] = {
+		{1, "subject_index_lock"},
+		{2, "init subject_create subject.c:32"},
+		{3, "subject_table+0x20"},
+		{0, NULL},
+		{4, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct elide_misuse *m;
+		struct loaded l;
+
+		synth_make(&l.synth, SYNTH_ELIDE, 0, 1);
+		m = (struct elide_misuse *)(synth_chunk(&l.synth, ELIDE_CHUNK_MISUSE) + 1);
+		m->class = table[i].class;
+		m->tid = i ? 0 : 41;
+		add_thread(&l.synth, 41, "writer");
+		build(&l, BY_LOCK_AND_SITE, "cost");
+		assert_int_equal(l.report.nr_misuse, 1);
+		if (table[i].name)
+			assert_string_equal(l.report.misuse[0].lock, table[i].name);
+		else
+			assert_null(l.report.misuse[0].lock);
+		if (i)
+			assert_null(l.report.misuse[0].owner);
+		else
+			assert_string_equal(l.report.misuse[0].owner, "writer");
+		drop(&l);
+	}
+}
+
 /* DESIGN's invariants hold of every row and of the totals. */
 static void invariants(void **state)
 {
@@ -601,6 +646,7 @@ int main(void)
 		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(misuse),
 		cmocka_unit_test(measured_gain),
 		cmocka_unit_test(top),
 		cmocka_unit_test(nanoseconds),

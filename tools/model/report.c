@@ -339,6 +339,15 @@ static int compare_misuse(const void *x, const void *y)
 	return c ? c : by_number(a->site.offset, b->site.offset);
 }
 
+/* The name of a thread; NULL if no record has its id. */
+static const char *name_of_thread(const struct report *r, uint32_t tid)
+{
+	for (size_t i = 0; tid && i < r->file->nr_threads; i++)
+		if (r->file->threads[i].tid == tid && r->file->threads[i].name[0])
+			return r->file->threads[i].name;
+	return NULL;
+}
+
 static int build_misuse(struct report *r)
 {
 	r->misuse = calloc(r->file->nr_misuse + 1, sizeof(*r->misuse));
@@ -346,10 +355,16 @@ static int build_misuse(struct report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->file->nr_misuse; i++) {
 		struct misuse_line *m = &r->misuse[r->nr_misuse++];
+		struct place place;
 
 		m->record = &r->file->misuse[i];
 		symbolize_call(r->symbols, m->record->site, &m->site);
-		symbolize_data(r->symbols, m->record->lock, &m->lock);
+		m->owner = name_of_thread(r, m->record->tid);
+		if (!m->record->class || m->record->class > r->file->nr_classes)
+			continue;
+		m->lock = class_name(r->symbols, &r->file->classes[m->record->class - 1], &place);
+		if (!m->lock)
+			return -ENOMEM;
 	}
 	qsort(r->misuse, r->nr_misuse, sizeof(*r->misuse), compare_misuse);
 	return 0;
@@ -408,6 +423,8 @@ void report_free(struct report *r)
 		line_free_names(&r->lines[i]);
 	free(r->lines);
 	free(r->uses);
+	for (size_t i = 0; i < r->nr_misuse; i++)
+		free(r->misuse[i].lock);
 	free(r->misuse);
 	order_free(r);
 	evidence_free(r);

@@ -102,11 +102,16 @@ struct line {
 	size_t nr_blames;
 };
 
-/* A misuse of a lock, named. */
+/**
+ * struct misuse_line - a misuse of a lock, named.
+ * @lock:  as in the table of rows; NULL where its class is not known
+ * @owner: name of the thread that died holding it; NULL where that is not known
+ */
 struct misuse_line {
 	const struct elide_misuse *record;
 	struct place site;
-	struct place lock;
+	char *lock;
+	const char *owner;
 };
 
 /* An edge of a cycle of locks, named: a thread held one lock when it acquired the next. */

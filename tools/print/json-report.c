@@ -225,6 +225,8 @@ static json_t *program(const struct report *r)
 		json_object_set_new(o, "args_left_out", json_true());
 	if (h->filter)
 		json_object_set_new(o, "filter", json_true());
+	if (h->dlmopen)
+		json_object_set_new(o, "dlmopen", json_true());
 	if (h->nr_unsaid)
 		json_object_set_new(o, "unsaid", unsaid(h));
 	json_object_set_new(o, "pid", json_number(h->pid));
@@ -291,9 +293,11 @@ static json_t *misuse(const struct report *r)
 
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
 		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
-		json_object_set_new(o, "lock", json_text(m->lock.symbol));
+		json_object_set_new(o, "lock", json_text(m->lock));
 		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
+		json_object_set_new(o, "owner_tid", known_number(m->record->tid, m->record->tid != 0));
+		json_object_set_new(o, "owner", json_text(m->owner));
 		json_array_append_new(list, o);
 	}
 	return list;
