@@ -52,24 +52,26 @@ static inline double elide_row_held(const struct elide_row *row)
  * elide_row_held_variance() - the variance of elide_row_held(), squared cycles: 0 if all were measured.
  *
  * That of a ratio of sums (W. G. Cochran, "Sampling Techniques", 1977, 6.4): one of w acquisitions drawn
- * stands for the others with a variance of w (w - 1) times that of the hold times.
+ * stands for the others with a variance of w (w - 1) times that of the hold times. And one more that is as
+ * long as the longest may be among those that were not drawn: the thread may have lost its processor there.
  */
 static inline double elide_row_held_variance(const struct elide_row *row)
 {
 	const struct elide_holds *h = &row->hold;
 	double weight = (double)(int64_t)h->weight, mean, off, others;
-	int64_t drawn = (int64_t)(h->count - h->exact);
+	double drawn = (double)(int64_t)(h->count - h->exact);
 
 	if (!h->weight)
 		return 0;
 	others = (double)(elide_row_locked(row) - (int64_t)h->exact);
 	mean = (double)(int64_t)h->total / weight;
 	off = h->spread_squares - 2 * mean * h->spread_total + mean * mean * h->spread;
-	/* A single one tells nothing of how much others differ. */
-	if ((drawn == 1 || drawn == -1) && others * others > 2)
-		return mean * mean * others * others;
 	off *= others / weight * (others / weight);
-	return off < 0 ? -off : off;
+	if (off < 0)
+		off = -off;
+	if (others > drawn)
+		off += (double)h->max * (double)h->max * (1 - drawn / others);
+	return off;
 }
 
 #endif

@@ -263,7 +263,8 @@ static void verdicts(void **state)
 			.held = (double)(table[i].holds * table[i].hold),
 			.sum = {.commits = table[i].commits, .not_attempted = table[i].holds,
 				.wasted_cycles = table[i].wasted,
-				.hold = {.count = table[i].holds}},
+				.hold = {.count = table[i].holds, .weight = table[i].holds,
+					 .total = table[i].holds * table[i].hold}},
 		};
 
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict);

@@ -62,9 +62,12 @@ double line_max_wait(const struct line *l)
 
 double line_avg_hold(const struct line *l)
 {
-	uint64_t locked = l->sum.not_attempted + l->sum.fallback;
+	const struct elide_holds *h = &l->sum.hold;
+	uint64_t locked = l->sum.not_attempted + l->sum.fallback, weight = h->weight + h->exact;
 
-	return l->sum.hold.count && locked ? l->held / (double)locked : NAN;
+	if (!h->count || !weight)
+		return NAN;
+	return locked ? l->held / (double)locked : (double)(h->total + h->exact_total) / (double)weight;
 }
 
 static double mean_hold(const struct line *l)
@@ -171,13 +174,14 @@ double line_cost(const struct report *r, const struct line *l)
 static double held_percent(const struct report *r, uint32_t class_index)
 {
 	const struct class_use *use = &r->uses[class_index];
-	double locked = (double)(use->acquired - use->commits);
+	double locked = (double)(use->acquired - use->commits), mean;
 	const struct elide_class *class = &r->file->classes[class_index];
 
-	if (!use->hold_count || !r->cycles || locked <= 0)
+	if (!use->hold_weight || !r->cycles)
 		return -1;
+	mean = locked > 0 ? use->held / locked : (double)use->hold_total / (double)use->hold_weight;
 	/* Elided ones would hold it as long. */
-	return share(r, use->held / locked * (double)use->acquired, class->nr_locks, class->kind);
+	return share(r, mean * (double)use->acquired, class->nr_locks, class->kind);
 }
 
 double line_held_percent(const struct report *r, const struct line *l)

@@ -18,7 +18,7 @@
 #include "file/faults.h"
 #include "file/read.h"
 #include "load.h"
-#include "open-waits.h"
+#include "file/open-waits.h"
 #include "records.h"
 
 /* Appends @nr records of @size bytes to an array whose length is *@have. */

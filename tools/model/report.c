@@ -271,7 +271,8 @@ static void use_class(struct report *r, const struct sum *s)
 	struct class_use *use = &r->uses[s->class_index];
 
 	use->held += s->held;
-	use->hold_count += s->hold_count;
+	use->hold_weight += s->hold_weight;
+	use->hold_total += s->hold_total;
 	/* Waits for condition variables count only for the mutex. */
 	if (s->kind == ELIDE_KIND_REACQUIRE) {
 		use->contended += s->contended;

@@ -143,7 +143,8 @@ struct class_use {
 	uint64_t contended;
 	uint64_t failed;
 	double held;
-	uint64_t hold_count;
+	uint64_t hold_weight;
+	uint64_t hold_total;
 	int conflicts;
 };
 

@@ -135,6 +135,8 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	to->held += elide_row_held(row);
 	to->held_variance += elide_row_held_variance(row);
 	to->hold_count += row->hold.count;
+	to->hold_weight += row->hold.weight + row->hold.exact;
+	to->hold_total += row->hold.total + row->hold.exact_total;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
 		/* A cause of a later version counts as "other". */
 		int cause = i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other;
@@ -168,6 +170,8 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->held += from->held;
 	to->held_variance += from->held_variance;
 	to->hold_count += from->hold_count;
+	to->hold_weight += from->hold_weight;
+	to->hold_total += from->hold_total;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		to->by_column[i] += from->by_column[i];
 	for (int i = 0; i < ELIDE_NR_STATES; i++)
@@ -216,6 +220,8 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->held = sum->held > 0 ? sum->held : 0;
 	l->held_error = sqrt(fabs(sum->held_variance));
 	l->sum.hold.count = sum->hold_count;
+	l->sum.hold.weight = sum->hold_weight;
+	l->sum.hold.total = sum->hold_total;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++) {
 		l->by_column[i] = sum->by_column[i];
 		l->aborts += sum->by_column[i];

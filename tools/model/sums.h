@@ -25,6 +25,8 @@
  * @peers:    see struct line
  * @blocks:   1 if it is the blocker of another sum, or of itself
  * @held, @held_variance: sums of elide_row_held() and elide_row_held_variance()
+ * @hold_count, @hold_weight, @hold_total: measured hold times, acquisitions for which they stand, and the sum of
+ *            the times of these
  * @votes:    acquisitions by enum elide_row_state, see sum_state()
  */
 struct sum {
@@ -60,6 +62,8 @@ struct sum {
 	double held;
 	double held_variance;
 	uint64_t hold_count;
+	uint64_t hold_weight;
+	uint64_t hold_total;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
 	uint64_t votes[ELIDE_NR_STATES];
 };

@@ -277,13 +277,17 @@ void end_data_file(const char *path, pid_t pid, int status)
 {
 	struct elide_header h;
 	struct stat st;
+	uint64_t started;
 	int fd = data_open(path, O_RDWR | O_NOFOLLOW);
 
 	if (fd < 0)
 		return;
 	/* Writes to the file that was checked, as another one may have its name by now. */
 	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.magic != ELIDE_DATA_MAGIC ||
-	    h.version != ELIDE_DATA_VERSION || data_started(h.pid) == h.pid_start)
+	    h.version != ELIDE_DATA_VERSION)
+		goto close_fd;
+	started = data_started(h.pid);
+	if (started && started == h.pid_start)
 		goto close_fd;
 	if (h.pid == (uint32_t)pid)
 		h.exit_status = status;

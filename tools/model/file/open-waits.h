@@ -8,7 +8,7 @@
 #ifndef OPEN_WAITS_H
 #define OPEN_WAITS_H
 
-#include "load.h"
+#include "../load.h"
 
 /**
  * open_waits_add() - add the wait of the thread that has a block to its row, if it waits there.

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../../lib/row-sums.h"
+#include "../../../lib/row-sums.h"
 #include "open-waits.h"
 
 /* Cycles that a thread has waited by now; 0: it does not wait. */
