@@ -123,7 +123,8 @@ static inline void elide_due_released(struct elide_thread *t, const void *lock)
  * @lock: the lock; only its address is used
  * @since: time-stamp counter when a contended acquisition had locked; 0: it was not contended
  *
- * Each contended one is measured, as that path is slow anyway. The others: see struct elide_holds.
+ * Each contended one is measured, as that path is slow anyway; but not where the policy chooses. The others:
+ * see struct elide_holds.
  */
 void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 		      unsigned long long since);
