@@ -174,14 +174,13 @@ double line_cost(const struct report *r, const struct line *l)
 static double held_percent(const struct report *r, uint32_t class_index)
 {
 	const struct class_use *use = &r->uses[class_index];
-	double locked = (double)(use->acquired - use->commits), mean;
 	const struct elide_class *class = &r->file->classes[class_index];
 
 	if (!use->hold_weight || !r->cycles)
 		return -1;
-	mean = locked > 0 ? use->held / locked : (double)use->hold_total / (double)use->hold_weight;
 	/* Elided ones would hold it as long. */
-	return share(r, mean * (double)use->acquired, class->nr_locks, class->kind);
+	return share(r, use->commits ? (double)use->hold_total / (double)use->hold_weight * (double)use->acquired :
+				       use->held, class->nr_locks, class->kind);
 }
 
 double line_held_percent(const struct report *r, const struct line *l)
