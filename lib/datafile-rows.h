@@ -126,6 +126,45 @@ static inline unsigned int elide_bin(uint64_t cycles)
 	return log2 - ELIDE_BIN_SHIFT < ELIDE_NR_BINS ? log2 - ELIDE_BIN_SHIFT : ELIDE_NR_BINS - 1;
 }
 
+/**
+ * struct elide_holds - hold times of the acquisitions of a row that locked, in cycles.
+ *
+ * Each contended acquisition is measured. Of the others one is drawn from each block of acquisitions in a
+ * row, at random and each of the block with the same probability; it stands for @weight of the block's
+ * length, which is chosen before, so that measuring takes little of the time. From both elide_row_held()
+ * estimates the time held, and elide_row_held_variance() how far off that may be.
+ *
+ * @count:        measurements, of both kinds
+ * @min, @max:    the shortest and the longest
+ * @exact:        measured contended acquisitions
+ * @exact_total:  sum of their hold times
+ * @weight:       acquisitions for which the drawn ones stand
+ * @total:        sum of the drawn ones' hold times, each times its weight
+ * @spread, @spread_total, @spread_squares: sums over the drawn ones, of weight w, of w (w - 1), of that times the
+ *                hold time, and of that times the hold time squared
+ * @end:          acquisitions of the row, locked ones, at the end of the present block
+ * @gap:          length of the present block; 0 before the first one
+ * @last:         locked acquisitions of the row when one was drawn last
+ * @from, @from_nr: time-stamp counter, and locked acquisitions, from which on the row's rate is measured
+ */
+struct elide_holds {
+	uint64_t count;
+	uint64_t min;
+	uint64_t max;
+	uint64_t exact;
+	uint64_t exact_total;
+	uint64_t weight;
+	uint64_t total;
+	double spread;
+	double spread_total;
+	double spread_squares;
+	uint64_t end;
+	uint64_t gap;
+	uint64_t last;
+	uint64_t from;
+	uint64_t from_nr;
+};
+
 /* How a row's locks are treated now: elide_row.state. */
 enum elide_row_state {
 	ELIDE_STATE_PROFILED, /* not elided by mode, kind or rule */
@@ -158,14 +197,16 @@ enum elide_row_state {
  * @commits:       elided acquisitions of the outermost lock of a section
  * @nested:        elided acquisitions inside another elided section
  * @contended:     acquisitions that locked and found the lock held
+ * @hold_next:     locked acquisitions after which the next one has its hold time measured
  * @wasted_cycles: cycles in aborted attempts; sampled and scaled on a processor, exact in the
  *                 emulator
  * @wait:          time that the @contended acquisitions waited until they had locked
- * @hold:          time from acquisition to release of sampled locked acquisitions
+ * @hold:          time from acquisition to release of locked acquisitions; of a recursive mutex that of the
+ *                 outermost one to the last release
  * @causes:        aborts by enum elide_cause
  * @failed:        trylock and timed calls that found the lock held and did not get it
  * @wait_bins:     the measurements of @wait by elide_bin()
- * @hold_bins:     the measurements of @hold by elide_bin()
+ * @hold_bins:     the measurements of @hold by elide_bin(), each as often as its weight; contended ones once
  * @parked:        acquisitions and timed calls that the arm "restrict" has parked
  * @unparked:      of these, those that are no longer parked
  * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
@@ -174,7 +215,7 @@ enum elide_row_state {
  * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
  * condition variable was signalled, the semaphore had a unit left, all have arrived at the barrier, the
  * mutex is locked again. It is in @not_attempted, and in @contended if the thread had to wait. Nothing is
- * held, so @hold is empty. @failed has the waits that timed out, and sem_trywait() calls that found no unit.
+ * held, so @hold is empty, but for ELIDE_KIND_REACQUIRE, whose mutex is. @failed has the waits that timed out, and sem_trywait() calls that found no unit.
  */
 struct elide_row {
 	uint32_t class_index;
@@ -187,21 +228,22 @@ struct elide_row {
 	uint64_t commits;
 	uint64_t nested;
 	uint64_t contended;
-	uint64_t wasted_cycles;
+	uint64_t hold_next;
 
+	uint64_t wasted_cycles;
 	struct elide_times wait;
-	struct elide_times hold;
+	struct elide_holds hold;
 	uint64_t causes[ELIDE_MAX_CAUSES];
 	uint64_t failed;
-	uint32_t wait_bins[ELIDE_NR_BINS];
-	uint32_t hold_bins[ELIDE_NR_BINS];
 	uint64_t parked;
 	uint64_t unparked;
 	uint64_t parked_cycles;
-	uint64_t spare[5];
+	uint64_t wait_bins[ELIDE_NR_BINS];
+	uint64_t hold_bins[ELIDE_NR_BINS];
+	uint64_t spare[2];
 };
 
-_Static_assert(sizeof(struct elide_row) == 640, "ten cache lines");
+_Static_assert(sizeof(struct elide_row) == 960, "15 cache lines");
 _Static_assert(offsetof(struct elide_row, state) == 6, "elide_record_check() leaves it out");
 
 /* What a thread record describes: elide_thread_record.state. */
@@ -233,6 +275,9 @@ enum elide_thread_state {
  * @contended: of these, those that locked and found the lock held
  * @wait:     cycles waited
  * @held:     cycles that locks were held: the sum of elide_row_held()
+ * @waits_since: time-stamp counter when the thread began to wait, in a call of the row @waits_class,
+ *            @waits_kind, @waits_site; 0: it does not wait. The wait is in no row as long as it lasts
+ * @waits_for: thread id of the lock's holder when the wait began; 0: unknown
  */
 struct elide_thread_record {
 	uint32_t state;
@@ -245,10 +290,15 @@ struct elide_thread_record {
 	uint64_t contended;
 	uint64_t wait;
 	uint64_t held;
-	uint64_t reserved;
+	uint64_t waits_since;
+	uint64_t waits_site;
+	uint32_t waits_class;
+	uint32_t waits_kind;
+	uint32_t waits_for;
+	uint32_t reserved[7];
 };
 
-_Static_assert(sizeof(struct elide_thread_record) == 80, "fixed layout");
+_Static_assert(sizeof(struct elide_thread_record) == 128, "two cache lines, which no other thread writes");
 
 enum elide_span_type {
 	ELIDE_SPAN_NONE, /* the record is not in use */
@@ -298,12 +348,15 @@ enum elide_misuse_type {
 	ELIDE_MISUSE_DESTROY_HELD,    /* destroy of a held lock */
 	ELIDE_MISUSE_RELOCK,          /* lock of a non-recursive lock that the thread holds */
 	ELIDE_MISUSE_EXIT_HELD,       /* a thread ended holding the lock; the site locked it */
+	ELIDE_MISUSE_OWNER_DIED,      /* EOWNERDEAD: the holder of a robust mutex ended; the site is the next */
+	ELIDE_MISUSE_NOT_RECOVERABLE, /* ENOTRECOVERABLE: nobody called pthread_mutex_consistent() after that */
 	ELIDE_MISUSE_END              /* one more than the last */
 };
 
 /**
  * struct elide_misuse - one kind of misuse at one place.
  * @type:  enum elide_misuse_type
+ * @tid:   of ELIDE_MISUSE_OWNER_DIED the first owner that died, 0 if it is not known; ids have 22 bits
  * @kind:  enum elide_kind of the lock
  * @class: class of the first lock that was misused + 1, 0 if it is not known
  * @site:  return address of the call
@@ -311,7 +364,8 @@ enum elide_misuse_type {
  * @count: times that it happened
  */
 struct elide_misuse {
-	uint32_t type;
+	uint32_t type : 8;
+	uint32_t tid : 24;
 	uint16_t kind;
 	uint16_t class;
 	uint64_t site;

@@ -24,7 +24,7 @@
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /* The only version that readers accept: no older one was released. */
-#define ELIDE_DATA_VERSION 7
+#define ELIDE_DATA_VERSION 8
 #define ELIDE_HEADER_SIZE  8192
 /* A page: each thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096
@@ -167,6 +167,7 @@ struct elide_inspect {
  * @host:            name of the machine, from uname(2)
  * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown
  * @nr_records:      records by enum elide_chunk_type, each counted after its chunk has counted it
+ * @dlmopen:         1: there were objects in a further namespace of the linker, whose locks are not seen
  */
 struct elide_header {
 	uint64_t magic;
@@ -215,6 +216,7 @@ struct elide_header {
 	uint32_t nr_unsaid;
 	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];
 	uint32_t nr_records[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t dlmopen;
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");

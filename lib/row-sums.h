@@ -27,28 +27,51 @@ static inline uint64_t elide_row_aborts(const struct elide_row *row)
 	return sum;
 }
 
-/* With fewer measurements of a row the longest, perhaps the very first, does not stand for others. */
-#define ELIDE_FEW_HOLDS 16
+/** elide_row_locked() - acquisitions that locked. */
+static inline int64_t elide_row_locked(const struct elide_row *row)
+{
+	return (int64_t)(row->not_attempted + row->fallback);
+}
 
 /**
- * elide_row_held() - cycles that the locks of a row were held: the mean measured hold time times the
- * acquisitions that locked. Signed, so that a row of negated counters gives a negative result.
+ * elide_row_held() - cycles that the locks of a row were held: the measured ones, and for the others the mean
+ * of those drawn among them. Signed, so that a row of negated counters gives a negative result.
  */
 static inline double elide_row_held(const struct elide_row *row)
 {
-	int64_t locked = (int64_t)(row->not_attempted + row->fallback);
-	int64_t count = (int64_t)row->hold.count;
-	double total = (double)(int64_t)row->hold.total, once = 0;
+	double others = (double)(elide_row_locked(row) - (int64_t)row->hold.exact);
+	double exact = (double)(int64_t)row->hold.exact_total;
+	int64_t weight = (int64_t)row->hold.weight;
 
-	if (!count)
+	if (weight)
+		return exact + (double)(int64_t)row->hold.total / (double)weight * others;
+	return row->hold.exact ? exact + exact / (double)(int64_t)row->hold.exact * others : 0;
+}
+
+/**
+ * elide_row_held_variance() - the variance of elide_row_held(), squared cycles: 0 if all were measured.
+ *
+ * That of a ratio of sums (W. G. Cochran, "Sampling Techniques", 1977, 6.4): one of w acquisitions drawn
+ * stands for the others with a variance of w (w - 1) times that of the hold times. And one more that is as
+ * long as the longest may be among those that were not drawn: the thread may have lost its processor there.
+ */
+static inline double elide_row_held_variance(const struct elide_row *row)
+{
+	const struct elide_holds *h = &row->hold;
+	double weight = (double)(int64_t)h->weight, mean, off, others;
+	double drawn = (double)(int64_t)(h->count - h->exact);
+
+	if (!h->weight)
 		return 0;
-	if (count > 1 && count < ELIDE_FEW_HOLDS && locked > count) {
-		once = (double)row->hold.max;
-		total -= once;
-		count--;
-		locked--;
-	}
-	return once + total / (double)count * (double)locked;
+	others = (double)(elide_row_locked(row) - (int64_t)h->exact);
+	mean = (double)(int64_t)h->total / weight;
+	off = h->spread_squares - 2 * mean * h->spread_total + mean * mean * h->spread;
+	off *= others / weight * (others / weight);
+	if (off < 0)
+		off = -off;
+	if (others > drawn)
+		off += (double)h->max * (double)h->max * (1 - drawn / others);
+	return off;
 }
 
 #endif

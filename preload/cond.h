@@ -21,8 +21,7 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 		return;
 	if (t->nr_held)
 		rtm_abort(ELIDE_CODE_cond_wait);
-	if (t->hold_lock == mutex)
-		elide_hold_cancel(t); /* the critical section is interrupted */
+	elide_hold_end(t, mutex);
 	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
 		elide_order_reacquired(t, mutex, site);
 }

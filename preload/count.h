@@ -32,7 +32,7 @@ static __always_inline_fn bool is_held_error(int err)
 /**
  * struct count - what to count for an acquisition that locks.
  * @counter: in its row; NULL: it is not counted
- * @more: its hold time is measured, or it is watched
+ * @more: it was drawn for its hold time, or it is watched
  */
 struct count {
 	uint64_t *counter;
@@ -50,7 +50,7 @@ static __always_inline_fn struct count count_begin(struct elide_row *row,
 		return (struct count){NULL, false};
 	return (struct count){
 		.counter = likely(outcome == ELIDE_SKIPPED) ? &row->not_attempted : &row->fallback,
-		.more = elide_hold_due(row) || elide_process.watch_locked,
+		.more = elide_hold_due(row),
 	};
 }
 
@@ -64,7 +64,7 @@ static __always_inline_fn void count_end(struct count count, struct elide_thread
 	if (unlikely(!count.counter))
 		return;
 	counter_add(*count.counter, 1);
-	if (unlikely(count.more))
+	if (unlikely(count.more || t->found_held))
 		elide_locked_more(t, row, lock, wait);
 }
 
@@ -76,25 +76,16 @@ static __always_inline_fn void count_locked(struct elide_thread *t, struct elide
 }
 
 /*
- * count_locked() for the short way, where no attempt was made: fewer instructions, as one counter serves
- * the row and the hold time. Not counter_add(): signal handlers must not make these calls, so no other
- * count can come in between. Returns 0.
+ * count_locked() for the short way, where no attempt was made. Not counter_add(): signal handlers must not
+ * make these calls, so no other count can come in between. Returns 0.
  */
 static __always_inline_fn int count_short(struct elide_thread *t, struct elide_row *row,
 					     const void *lock)
 {
-	uint64_t mask = elide_short_mask;
-	bool more = !(READ_ONCE(row->not_attempted) & mask);
+	bool more = elide_hold_due(row);
 
 	row->not_attempted++;
 	return unlikely(more) ? elide_short_more(t, row, lock) : 0;
-}
-
-/* A lock that was locked is about to be released. */
-static __always_inline_fn void release_locked(struct elide_thread *t, const void *lock)
-{
-	if (unlikely(t->hold_lock == lock))
-		elide_hold_end(t);
 }
 
 /*

@@ -42,6 +42,8 @@ static __noinline int timedlock_waiting(struct elide_thread *t, struct elide_row
 	crowd_leave(crowd);
 	if (!err || err == EOWNERDEAD)
 		wait_end(row, &w, m);
+	else if (w.contended)
+		elide_wait_closes(t);
 	return err;
 }
 
@@ -76,6 +78,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	enum elide_outcome outcome;
 	struct elide_call *call;
 	struct elide_row *row;
+	uint32_t owner;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
@@ -93,10 +96,11 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return real_timed(m, clock, until);
+	owner = mutex_owner(m);
 	err = timedlock_unelided(row, m, outcome, clock, &deadline);
 	if (is_held_error(err) && likely(call))
 		elide_not_acquired(call);
-	return err;
+	return mutex_answer(err, m, site, owner);
 }
 
 /* The first attempt has aborted, or the mutex was held when it was to be locked at once. */

@@ -26,6 +26,14 @@ int mutex_relocked(pthread_mutex_t *m, const void *site, int err)
 	return err;
 }
 
+__cold void mutex_died(int err, const pthread_mutex_t *m, const void *site, uint32_t owner)
+{
+	if (err == EOWNERDEAD)
+		elide_misuse_died(owner, KIND, site, m);
+	else
+		elide_misuse(ELIDE_MISUSE_NOT_RECOVERABLE, KIND, site, m);
+}
+
 /* The mutex is held, mostly. Return: as the real function. */
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_mutex_t *m, const void *site)
@@ -48,6 +56,8 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	crowd_leave(crowd);
 	if (!err || err == EOWNERDEAD)
 		wait_end(row, &w, m);
+	else if (w.contended)
+		elide_wait_closes(t);
 	return err;
 }
 
@@ -86,6 +96,9 @@ int mutex_answered_inside(struct elide_thread *t, pthread_mutex_t *m, const void
 {
 	if (err == EDEADLK)
 		misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
+	else if (err == EOWNERDEAD || err == ENOTRECOVERABLE)
+		misuse_inside(t, err == EOWNERDEAD ? ELIDE_MISUSE_OWNER_DIED :
+						     ELIDE_MISUSE_NOT_RECOVERABLE, KIND, site, m);
 	if (why != MUTEX_REAL_COUNTED)
 		return err;
 	return counted_inside(t, elide_call_find(t, m, site, KIND), m, site, KIND, how == HOW_LOCK,
@@ -114,6 +127,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	struct elide_call *call;
 	enum elide_outcome outcome;
 	struct elide_row *row;
+	uint32_t owner;
 
 	if (unlikely(elide_inside(t))) {
 		int err = mutex_lock_inside(t, m, site, HOW_LOCK);
@@ -130,7 +144,8 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return real.mutex_lock(m);
-	return lock_unelided(elide_self, row, m, site, outcome);
+	owner = mutex_owner(m);
+	return mutex_answer(lock_unelided(elide_self, row, m, site, outcome), m, site, owner);
 }
 
 /* The first attempt has aborted. */
@@ -168,6 +183,7 @@ static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, 
 				 const void *site)
 {
 	struct count count = count_begin(row, ELIDE_SKIPPED);
+	uint32_t owner = mutex_owner(m);
 	int err;
 
 	if (unlikely(READ_ONCE(m->__data.__lock)))
@@ -176,7 +192,7 @@ static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, 
 		err = real.mutex_lock(m);
 	if (likely(!err || err == EOWNERDEAD))
 		count_end(count, t, row, m, true);
-	return err;
+	return mutex_answer(err, m, site, owner);
 }
 
 /* Lock a mutex that is not plain, by a call that the thread knows. The thread may hold it already. */
@@ -244,6 +260,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	struct elide_call *call;
 	enum elide_outcome outcome;
 	struct elide_row *row;
+	uint32_t owner;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
@@ -260,6 +277,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
+	owner = mutex_owner(m);
 	err = real.mutex_trylock(m);
 	if (outcome == ELIDE_NOTHING_DONE)
 		return err;
@@ -267,7 +285,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 		count_locked(elide_self, row, m, outcome, false);
 	else if (is_held_error(err))
 		count_failed_try(call, row, err);
-	return err;
+	return mutex_answer(err, m, site, owner);
 }
 
 static enum elide_misuse_type unlock_misuse(uint32_t owner)
@@ -316,10 +334,10 @@ static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, 
 static __always_inline_fn int unlock_locked(struct elide_thread *t, pthread_mutex_t *m,
 					    const void *site)
 {
-	if (t)
-		release_locked(t, m);
-	if (t && unlikely(t->watched) && !glibc_mutex_relocked(m))
+	if (t && unlikely(t->nr_holds || t->watched) && !glibc_mutex_relocked(m)) {
+		elide_hold_end(t, m);
 		elide_locked_end(t, m);
+	}
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)
@@ -347,11 +365,12 @@ static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self_fast;
 
-	/* A wait is due. If it was for this mutex, count it after the release: others need not wait. */
-	if (!t->open && elide_any_due(t, m) && (uint32_t)m->__data.__owner == t->tid &&
-	    likely(glibc_mutex_plain(m))) {
+	/* What is to be counted of this mutex or others is counted after the release: others need not wait. */
+	if (!t->open && (uint32_t)m->__data.__owner == t->tid && likely(glibc_mutex_plain(m))) {
+		unsigned long long end = elide_hold_over(t, m);
+
 		mutex_release(m, site);
-		elide_due_released(t, m);
+		elide_release_count(t, m, end);
 		return 0;
 	}
 	PASS_RELEASE(mutex_unlock, m);

@@ -49,6 +49,31 @@ static inline bool mutex_may_restrict(const pthread_mutex_t *m)
 	return glibc_mutex_elidable(m) && glibc_layout.mutex;
 }
 
+/* The largest thread id of Linux: PID_MAX_LIMIT, 2^22. */
+#define ID_MAX (1u << 22)
+
+/**
+ * mutex_owner() - who has locked a mutex, or had when it ended: to be read before a call that may answer
+ * EOWNERDEAD. 0 if it is not known: glibc has INT_MAX and less there while the state is not consistent.
+ */
+static inline uint32_t mutex_owner(const pthread_mutex_t *m)
+{
+	uint32_t owner = READ_ONCE(m->__data.__owner);
+
+	return glibc_layout.mutex && owner <= ID_MAX ? owner : 0;
+}
+
+/** mutex_died() - see mutex_answer(). */
+void mutex_died(int err, const pthread_mutex_t *m, const void *site, uint32_t owner);
+
+/** mutex_answer() - count what glibc answers of a robust mutex whose owner has died. Returns @err. */
+static inline int mutex_answer(int err, const pthread_mutex_t *m, const void *site, uint32_t owner)
+{
+	if (unlikely(err == EOWNERDEAD || err == ENOTRECOVERABLE))
+		mutex_died(err, m, site, owner);
+	return err;
+}
+
 /** mutex_relocked() - glibc has answered a relock, which is not an acquisition. Returns @err. */
 int mutex_relocked(pthread_mutex_t *m, const void *site, int err);
 

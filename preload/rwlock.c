@@ -126,6 +126,8 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	crowd_leave(crowd);
 	if (!err)
 		wait_end(row, &w, rw);
+	else if (w.contended)
+		elide_wait_closes(t);
 	return err;
 }
 
@@ -569,12 +571,13 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 	return release_real(t, rw, site);
 }
 
-/* Release, and then count the wait that is due, so that others need not wait for that. */
-static __noinline int unlock_due(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
+/* Release, and then count what is due, so that others need not wait for that. */
+static __noinline int unlock_counted(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
+	unsigned long long end = elide_hold_over(t, rw);
 	int err = likely(goes(t, rw)) ? 0 : release_real(t, rw, site);
 
-	elide_due_count(t);
+	elide_release_count(t, rw, end);
 	return err;
 }
 
@@ -587,8 +590,8 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 	if (unlikely(t->open) && elide_fast_release_nested(t, rw, 4))
 		return 0;
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_rwlocks))) {
-		if (!t->open && elide_is_due(t, rw) && held_less(&t->nr_rwlocks))
-			return unlock_due(t, rw, CALL_SITE());
+		if (!t->open && t->short_tid == ELIDE_NO_TID && held_less(&t->nr_rwlocks))
+			return unlock_counted(t, rw, CALL_SITE());
 		PASS_RELEASE(rwlock_unlock, rw);
 		return unlock_long(rw, CALL_SITE());
 	}

@@ -316,11 +316,13 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 	return real.spin_unlock(s);
 }
 
-/* Release, and then count the wait that is due, so that others need not wait for that. */
-static __noinline int unlock_due(pthread_spinlock_t *s)
+/* Release, and then count what is due, so that others need not wait for that. */
+static __noinline int unlock_counted(struct elide_thread *t, pthread_spinlock_t *s)
 {
+	unsigned long long end = elide_hold_over(t, (const void *)s);
+
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
-	elide_due_count(elide_self);
+	elide_release_count(t, (const void *)s, end);
 	return 0;
 }
 
@@ -337,8 +339,8 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 	 * all the rest: only a thread that holds no spinlock checks whether it releases a free one.
 	 */
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_spins))) {
-		if (!t->open && elide_is_due(t, (const void *)s))
-			return unlock_due(s);
+		if (!t->open && t->short_tid == ELIDE_NO_TID && held_less(&t->nr_spins))
+			return unlock_counted(t, s);
 		PASS_RELEASE(spin_unlock, s);
 		return unlock(s, CALL_SITE());
 	}

@@ -12,6 +12,7 @@
 #include "evidence/waits.h"
 #include "section/locked.h"
 #include "state/settings.h"
+#include "state/thread-record.h"
 
 /* How a lock call waits: until it has the lock, not at all, or for a time. */
 enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
@@ -49,6 +50,7 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 	t->waits_row = row;
 	/* For elide stacks, which stops the thread before it reads both. */
 	WRITE_ONCE(t->waits, lock);
+	elide_wait_opens(t, row, holder, w->start);
 	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
@@ -61,8 +63,10 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	if (likely(!w->contended))
 		return;
 	WRITE_ONCE(w->thread->waits, NULL);
+	elide_wait_closes(w->thread);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
+	w->thread->found_held = w->end;
 	elide_wait_over(w->thread, row, lock, w->end, cycles);
 }
 

@@ -21,12 +21,12 @@ check check-quick:
 check-quick: SEEDS = 1
 check-quick: export FORM = quick
 check-quick: export MODES = plain profile restrict
-check-quick: export ONLY = tests/unit/ tests/model/ tests/preload/ tests/semantics/ tests/reuse/ \
+check-quick: export ONLY = tests/unit/ tests/model/ tests/preload/ tests/semantics/ tests/reuse/ tests/truth/ \
 		tests/torture/ tests/tools/tools tests/tools/views tests/tools/words
 check-quick: CHECK_NEEDS = check-quick-programs
 
 .PHONY: check-quick check-quick-programs
-check-quick-programs: preload tools emulator man unit-tests preload-tests semantics-tests reuse-tests \
+check-quick-programs: preload tools emulator man unit-tests preload-tests semantics-tests reuse-tests truth-tests \
 		torture-tests tools-tests
 
 # In a new root of a Debian release, with the packages of tools/deps.sh alone.
@@ -67,6 +67,7 @@ check-programs: program-tests
 check-programs: fuzz-tests
 check-programs: torture-tests
 check-programs: reuse-tests
+check-programs: truth-tests
 check-programs: semantics-tests
 check-programs: conformance-tests
 check-programs: planted-tests

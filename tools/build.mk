@@ -8,7 +8,7 @@ TOOLS_SRC := $(wildcard $(TOOLS_DIRS:%=tools/%/*.c))
 TOOLS_HDR := $(wildcard $(TOOLS_DIRS:%=tools/%/*.h) tools/model/*.def tools/rtmgrind/*.def)
 FRONT_OBJ := $(OBJ)/tools/cmd/front.o
 TOOLS_OBJ := $(filter-out $(FRONT_OBJ),$(TOOLS_SRC:%.c=$(OBJ)/%.o))
-TOOLS_LIBS := -ldw -lelf -ljansson -lncursesw -ltinfo -lz -lm
+TOOLS_LIBS := -ldw -lelf -liberty -ljansson -lncursesw -ltinfo -lz -lm
 
 tools: $(BINDIR)/elide $(LIBEXECDIR)/elide $(LIBEXECDIR)/launch
 

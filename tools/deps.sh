@@ -16,7 +16,7 @@ libelf-dev symbol tables in the report (elfutils)
 libunwind-dev stacks of a running process (elide stacks)
 libjansson-dev JSON output of the report
 zlib1g-dev the profile of report --pprof, and checksums of the pages and the log of tatp_bench
-libstdc++6 demangles C++ names in the report
+libiberty-dev demangles names of C++ and Rust in the report
 libncurses-dev the screen of elide top
 valgrind rtmgrind, the emulator, is one of its tools and is linked against its libraries
 libcmocka-dev unit tests

@@ -111,7 +111,7 @@ static bool is_inside(struct elide_thread *t, const struct elide_call *call, con
 {
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
 
-	if (t->hold_lock && t->hold_lock != lock)
+	if (t->nr_holds && (t->nr_holds > 1 || t->holds[0].lock != lock))
 		__atomic_fetch_or(&p->inside, 1u << call->site, __ATOMIC_RELAXED);
 	return (READ_ONCE(p->inside) >> call->site & 1) || t->nr_spins || t->nr_rwlocks ||
 	       t->nr_acquired;

@@ -140,7 +140,7 @@ static bool probe(struct adapt_class *p, struct elide_call *call, const struct e
 static void note_inside(const struct elide_thread *t, struct adapt_class *p,
 			const struct elide_call *call)
 {
-	if (likely(!(t->hold_lock || t->due.lock || t->nr_spins || t->nr_rwlocks)) ||
+	if (likely(!(t->nr_holds || t->due.lock || t->nr_spins || t->nr_rwlocks)) ||
 	    READ_ONCE(p->inside) >> call->site & 1)
 		return;
 	__atomic_fetch_or(&p->inside, 1u << call->site, __ATOMIC_RELAXED);
@@ -190,7 +190,7 @@ static bool may_sleep(const struct adapt_class *p, const struct elide_call *call
 {
 	/* No hold time is measured of custom locks, so nothing would wake their calls. */
 	return READ_ONCE(p->dormant) >> call->site & 1 && elide_short_way() &&
-	       adapt->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
+	       elide_hold_period && adapt->nr >= elide_hold_period && row->kind != ELIDE_KIND_CUSTOM;
 }
 
 static void set_dormant(const struct elide_thread *t, struct elide_call *call,

@@ -18,8 +18,8 @@ void elide_misuse_forget(void)
 	chunk = NULL;
 }
 
-void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
-			 const void *lock)
+static void count(enum elide_misuse_type type, uint32_t tid, enum elide_kind kind, const void *site,
+		  const void *lock)
 {
 	struct elide_misuse *m = chunk ? (struct elide_misuse *)(chunk + 1) : NULL;
 	uint32_t index;
@@ -37,6 +37,7 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 	index = elide_registry_class(lock);
 	*m = (struct elide_misuse){
 		.type = type,
+		.tid = tid,
 		.kind = kind,
 		.class = index == ELIDE_NONE ? 0 : index + 1,
 		.site = (uintptr_t)site,
@@ -47,8 +48,15 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 	elide_data_publish(chunk);
 }
 
+void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock)
+{
+	count(type, 0, kind, site, lock);
+}
+
 struct call {
 	enum elide_misuse_type type;
+	uint32_t tid;
 	enum elide_kind kind;
 	const void *site;
 	const void *lock;
@@ -60,15 +68,21 @@ static void misuse_global(void *arg)
 
 	test_point(misuse_entered);
 	elide_module_of(call->site);
-	elide_misuse_locked(call->type, call->kind, (const void *)elide_recorded(call->site),
-			    call->lock);
+	count(call->type, call->tid, call->kind, (const void *)elide_recorded(call->site), call->lock);
 	test_point(misuse_done);
 }
 
 __cold void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 			 const void *lock)
 {
-	struct call call = {type, kind, site, lock};
+	struct call call = {type, 0, kind, site, lock};
+
+	elide_global_run(misuse_global, &call);
+}
+
+__cold void elide_misuse_died(uint32_t tid, enum elide_kind kind, const void *site, const void *lock)
+{
+	struct call call = {ELIDE_MISUSE_OWNER_DIED, tid, kind, site, lock};
 
 	elide_global_run(misuse_global, &call);
 }

@@ -22,6 +22,12 @@ void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void 
 		  const void *lock);
 
 /**
+ * elide_misuse_died() - elide_misuse() of type ELIDE_MISUSE_OWNER_DIED.
+ * @tid: the owner that died, 0 if it is not known
+ */
+void elide_misuse_died(uint32_t tid, enum elide_kind kind, const void *site, const void *lock);
+
+/**
  * elide_misuse_locked() - elide_misuse() in a global-lock path; @site is from elide_recorded().
  */
 void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,

@@ -24,14 +24,21 @@ struct walk {
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg)
 {
 	struct walk *w = arg;
-	uint64_t ip = _Unwind_GetIP(context);
+	int interrupted = 0;
+	uint64_t ip = _Unwind_GetIPInfo(context, &interrupted);
 
 	if (!ip || (!w->nr && ip != w->site && ++w->own > OWN_FRAMES))
 		return _URC_END_OF_STACK;
 	if (w->nr || ip == w->site) {
 		if (w->stacks)
 			w->stacks[w->nr] = _Unwind_GetCFA(context);
-		w->frames[w->nr++] = ip;
+		/*
+		 * Readers look at the byte before an address, as it is one to return to. A signal
+		 * interrupts before @ip, and its handler returns to the first byte of what returns from it.
+		 */
+		if (interrupted && w->nr)
+			w->frames[w->nr - 1]++;
+		w->frames[w->nr++] = ip + !!interrupted;
 	}
 	/* Each further frame would take 0.3 us. */
 	return w->nr == w->room ? _URC_END_OF_STACK : _URC_NO_REASON;

@@ -21,7 +21,8 @@
 
 /**
  * elide_walk() - the stack of the caller.
- * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first
+ * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first; where a signal has
+ *          interrupted a function, the address after its next instruction's first byte
  * @site: return address of the call that has entered the library: inner frames are cut off
  * @emulated: under rtmgrind
  *

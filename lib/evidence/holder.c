@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* holder.c - see holder.h. */
+#include "../row-sums.h"
 #include "../state/call.h"
 #include "../state/modules.h"
 #include "../state/random.h"
@@ -18,7 +19,7 @@ void evidence_watch_locked(void)
 	if (READ_ONCE(elide_process.watch_locked))
 		return;
 	WRITE_ONCE(elide_process.watch_locked, true);
-	WRITE_ONCE(elide_short_mask, 0);
+	WRITE_ONCE(elide_hold_mask, 0);
 }
 
 void evidence_contended(uint32_t class_index)
@@ -45,9 +46,7 @@ struct choice {
 /* Cycles that a row's locks were held, by their mean hold time; if that is not known, acquisitions. */
 static uint64_t time_held(const struct elide_row *row)
 {
-	uint64_t nr = row->not_attempted + row->fallback;
-
-	return 1 + (row->hold.count ? nr * (row->hold.total / row->hold.count) : nr);
+	return 1 + (row->hold.count ? (uint64_t)elide_row_held(row) : row->not_attempted + row->fallback);
 }
 
 /* What is known of the holder to be found. */

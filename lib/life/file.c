@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* file.c - see file.h. */
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -49,6 +50,8 @@ void elide_file_tell_end(void)
 	elide_data_tell_lost();
 	if (ns == UINT64_MAX)
 		ns = guess_ns(elide_data, cycles);
+	/* The linker raises it with the first namespace of dlmopen(3), which has a C library of its own. */
+	elide_data->dlmopen = _r_debug.r_version > 1;
 	elide_data->end_ns = ns;
 	elide_data->end_cycles = cycles;
 	if (!adapt_clocked)

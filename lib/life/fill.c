@@ -77,6 +77,8 @@ static struct elide_row *row_make(struct elide_thread *t, uint32_t class_index, 
 	row->site = recorded;
 	row->state = row_state(class_index, site, kind);
 	row->wait.min = row->hold.min = ~0ull;
+	if (!elide_hold_period)
+		row->hold_next = ~0ull;
 	t->chunk->block = t->record ? t->record->block : 0;
 	elide_thread_record_name(t);
 	test_point(fill_publish);

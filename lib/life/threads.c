@@ -88,7 +88,8 @@ static bool thread_end(struct elide_thread *t, uint32_t tid)
 	elide_lock_count(t);
 	if (!t->joining)
 		elide_active_add(-1);
-	t->hold_lock = t->due.lock = NULL;
+	t->nr_holds = 0;
+	t->due.lock = NULL;
 	elide_pmu_close(t->pmu);
 	elide_pmu_close(t->loads);
 	t->pmu = t->loads = NULL;
@@ -192,7 +193,8 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	elide_spans_begin(t);
 	elide_thread_record_begin(t);
 	t->streak = 0;
-	t->hold_lock = t->due.lock = NULL;
+	t->nr_holds = 0;
+	t->due.lock = NULL;
 	t->waits = NULL;
 	memset(t->waited, 0, sizeof(t->waited));
 	memset(t->posted, 0, sizeof(t->posted));

@@ -3,6 +3,7 @@
 #include "../adapt/cond.h"
 #include "../life/fill.h"
 #include "../state/holds.h"
+#include "../state/thread-record.h"
 #include "blocking.h"
 #include "locked.h"
 
@@ -36,6 +37,7 @@ static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const 
 	if (unlikely(t->due.lock && b->row->kind != ELIDE_KIND_COND))
 		elide_due_count(t);
 	b->start = cycles_now();
+	elide_wait_opens(t, b->row, 0, b->start);
 }
 
 void elide_blocking_begin(struct elide_blocking *b, const void *object, const void *site,
@@ -123,6 +125,8 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 
 static void waits_no_more(struct elide_blocking *b)
 {
+	if (elide_self)
+		elide_wait_closes(elide_self);
 	if (b->noted)
 		elide_waiters_add(b->object, -1);
 	b->noted = false;
@@ -203,6 +207,7 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 			       const void *site)
 {
 	struct elide_waker signalled, released;
+	bool contended = false;
 	struct elide_row *row;
 	uint64_t now;
 
@@ -219,8 +224,11 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 			elide_evidence_reacquired(elide_self, row, mutex, released.by,
 						  now - signalled.time);
 			elide_wait_count(elide_self, row, now, now - signalled.time);
+			contended = true;
 		}
 	}
-	if (row)
-		counter_add(row->not_attempted, 1);
+	if (!row)
+		return;
+	counter_add(row->not_attempted, 1);
+	elide_hold_begin(elide_self, row, mutex, contended ? now : 0);
 }

@@ -53,10 +53,10 @@ static inline void elide_watch_locked(struct elide_thread *t, struct elide_row *
 void elide_locked_end(struct elide_thread *t, const void *lock);
 
 /** elide_time_add() - add a measurement of @cycles to a distribution and its histogram. */
-static inline void elide_time_add(struct elide_times *times, uint32_t *bins,
+static inline void elide_time_add(struct elide_times *times, uint64_t *bins,
 				  unsigned long long cycles)
 {
-	counter_add_32(bins[elide_bin(cycles)], 1);
+	counter_add(bins[elide_bin(cycles)], 1);
 	counter_add(times->count, 1);
 	counter_add(times->total, cycles);
 	if (cycles < times->min)
@@ -115,23 +115,52 @@ static inline void elide_due_released(struct elide_thread *t, const void *lock)
 		elide_due_counted(t);
 }
 
-/** elide_any_due() - is a wait due, and no hold time of @lock measured? */
-static inline bool elide_any_due(const struct elide_thread *t, const void *lock)
+/**
+ * elide_hold_begin() - an acquisition has locked and was counted: begin to measure its hold time, if it was
+ * contended or drawn.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ * @since: time-stamp counter when a contended acquisition had locked; 0: it was not contended
+ *
+ * Each contended one is measured, as that path is slow anyway; but not where the policy chooses. The others:
+ * see struct elide_holds.
+ */
+void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
+		      unsigned long long since);
+
+/** elide_hold_look() - the part of elide_hold_over() that is not inlined. */
+unsigned long long elide_hold_look(const struct elide_thread *t, const void *lock);
+
+/**
+ * elide_hold_over() - @lock is about to be released: the clock, if its hold time is measured, else 0.
+ *
+ * Others may wait for the lock: elide_hold_count() does the rest after the release.
+ */
+static inline unsigned long long elide_hold_over(const struct elide_thread *t, const void *lock)
 {
-	return t->due.lock && t->hold_lock != lock;
+	return unlikely(t->nr_holds) ? elide_hold_look(t, lock) : 0;
 }
 
-/** elide_is_due() - elide_any_due(), and the wait was for @lock, which this thread holds. */
-static inline bool elide_is_due(const struct elide_thread *t, const void *lock)
+/** elide_hold_count() - count the hold time of @lock, which was over at @end, from elide_hold_over(). */
+void elide_hold_count(struct elide_thread *t, const void *lock, unsigned long long end);
+
+/** elide_hold_end() - @lock is about to be released: count its hold time, if that is measured. */
+static inline void elide_hold_end(struct elide_thread *t, const void *lock)
 {
-	return t->due.lock == lock && t->hold_lock != lock;
+	unsigned long long end = elide_hold_over(t, lock);
+
+	if (unlikely(end))
+		elide_hold_count(t, lock, end);
 }
 
-/** elide_hold_begin() - begin to measure the hold time of @lock, for @row. */
-void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
-
-/** elide_hold_end() - the lock whose hold time is measured was released: add the time to its row. */
-void elide_hold_end(struct elide_thread *t);
+/** elide_release_count() - @lock was released at @end, from elide_hold_over(): count what is due of it. */
+static inline void elide_release_count(struct elide_thread *t, const void *lock, unsigned long long end)
+{
+	if (end)
+		elide_hold_count(t, lock, end);
+	elide_due_released(t, lock);
+}
 
 /**
  * elide_released() - a lock that was locked is about to be released, or was.
@@ -140,9 +169,6 @@ void elide_hold_end(struct elide_thread *t);
  * @kind: ELIDE_KIND_RWLOCK_WRITE for any holder of a rwlock
  */
 void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind);
-
-/** elide_hold_cancel() - drop the measurement of a hold time. */
-void elide_hold_cancel(struct elide_thread *t);
 
 /**
  * elide_short_more() - after the short way has locked and counted: hold time, elide_locked_begin().
@@ -183,13 +209,13 @@ uint32_t elide_awake_most(const struct elide_row *row, bool restricted);
 uint32_t elide_awake_unit(const struct elide_row *row);
 
 /**
- * elide_hold_due() - is the next acquisition one whose hold time is measured?
+ * elide_hold_due() - is the next acquisition one whose hold time is measured, or that is watched?
  *
  * Called before the acquisition is counted. The first acquisition of a row is measured.
  */
 static inline bool elide_hold_due(const struct elide_row *row)
 {
-	return unlikely(!((row->not_attempted + row->fallback) & elide_hold_mask));
+	return unlikely(row->not_attempted + row->fallback >= (row->hold_next & elide_hold_mask));
 }
 
 #pragma GCC visibility pop

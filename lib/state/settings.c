@@ -13,8 +13,8 @@
 struct elide_process elide_process;
 bool elide_enabled;
 bool elide_adapts;
+uint64_t elide_hold_period;
 uint64_t elide_hold_mask = ~0ull;
-uint64_t elide_short_mask = ~0ull;
 
 /* Processors that may be used; on a machine with too many for the kernel's set, those that are online. */
 static uint32_t count_processors(void)
@@ -75,16 +75,6 @@ static void configure_policy(void)
 	policy_arms(&elide_process.config);
 }
 
-/* A period rounded up to a power of two, minus one; all ones for never. */
-static uint64_t hold_mask(uint32_t period)
-{
-	uint64_t power = 1;
-
-	while (power < period)
-		power *= 2;
-	return period ? power - 1 : ~0ull;
-}
-
 /* The program may change its directory before the file is made. @file: ELIDE_TUNABLE_TEXT bytes. */
 static void make_absolute(char *file)
 {
@@ -109,5 +99,5 @@ void elide_settings_decide(void)
 	elide_process.nr_processors = count_processors();
 	choose_mode();
 	configure_policy();
-	elide_hold_mask = hold_mask(elide_tunables.hold_period);
+	elide_hold_period = elide_tunables.hold_period;
 }

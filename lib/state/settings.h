@@ -80,14 +80,11 @@ static inline bool elide_halted(void)
 	return !READ_ONCE(elide_adapts) || READ_ONCE(elide_data->control);
 }
 
-/* Period of the acquisitions whose hold time is measured, a power of two, minus one. */
-extern uint64_t elide_hold_mask;
+/* The longest block of acquisitions from which one is drawn whose hold time is measured; 0: none is. */
+extern uint64_t elide_hold_period;
 
-/*
- * Period of the locked acquisitions for which elide_short_more() is called, minus one: elide_hold_mask, or 0
- * (all of them) while locked acquisitions are watched.
- */
-extern uint64_t elide_short_mask;
+/* All ones; 0 while locked acquisitions are watched, so that elide_hold_due() says of each that it is due. */
+extern uint64_t elide_hold_mask;
 
 /**
  * elide_settings_decide() - decide mode, RTM and policy from the tunables and the machine.

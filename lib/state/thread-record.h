@@ -52,6 +52,35 @@ void elide_thread_records_end(void);
 /** elide_thread_records_forget() - in a forked child: there are no records. */
 void elide_thread_records_forget(void);
 
+/**
+ * elide_wait_opens() - a thread begins to wait: readers count the wait while it lasts, also if it never ends.
+ * @t: the calling thread, outside transactions
+ * @row: counters of the call
+ * @holder: thread id in the lock, 0 if it has none
+ * @since: time-stamp counter
+ */
+static inline void elide_wait_opens(struct elide_thread *t, const struct elide_row *row, uint32_t holder,
+				    uint64_t since)
+{
+	struct elide_thread_record *r = t->record;
+
+	if (unlikely(!r))
+		return;
+	r->waits_class = row->class_index;
+	r->waits_kind = row->kind;
+	r->waits_site = row->site;
+	r->waits_for = holder;
+	barrier(); /* a reader finds all or nothing */
+	WRITE_ONCE(r->waits_since, since);
+}
+
+/** elide_wait_closes() - the wait is over, and is counted or has failed. */
+static inline void elide_wait_closes(struct elide_thread *t)
+{
+	if (likely(t->record))
+		WRITE_ONCE(t->record->waits_since, 0);
+}
+
 #pragma GCC visibility pop
 
 #endif

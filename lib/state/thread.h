@@ -92,6 +92,9 @@
  */
 #define ELIDE_SECOND_PERIOD 8
 
+/* Acquisitions of a thread that are measured at a time: locks that it holds. Chosen. */
+#define ELIDE_NR_OPEN_HOLDS 6
+
 /* Judgements of a thread under policy hpca, by a hash of lock and call. */
 #define ELIDE_NR_JUDGED 2048
 
@@ -139,6 +142,22 @@ struct elide_due {
 };
 
 /**
+ * struct elide_hold - an acquisition that is being measured.
+ * @lock: address of the lock
+ * @row: counters of the call
+ * @start: time-stamp counter
+ * @weight: acquisitions for which it stands; 0: it is a contended one, which stands for itself
+ * @drawn: it was drawn, and would be measured if it were not contended, too
+ */
+struct elide_hold {
+	const void *lock;
+	struct elide_row *row;
+	unsigned long long start;
+	uint32_t weight;
+	bool drawn;
+};
+
+/**
  * struct elide_thread - a thread's block.
  * @open:       the next ones together: 0 outside sections, if nothing is watched
  * @nr_held:    elided locks; not 0 exactly inside a transaction of ours
@@ -170,7 +189,8 @@ struct elide_due {
  * @arm:        how the adaptive policy treats the present acquisition
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that the thread holds locked, as far as the wrappers know
- * @hold_lock, @hold_row, @hold_start: the acquisition being measured
+ * @holds:      the acquisitions that are being measured, the oldest first; @nr_holds of them
+ * @found_held: the present acquisition has waited until then, cycles; 0: it has not, or that is noted
  * @due:        a wait that is counted after its lock is released; @short_tid is ELIDE_NO_TID meanwhile
  * @chunk:      chunk of the data file for new rows
  * @nr_calls:   calls that the thread knows: elide_call_at()
@@ -254,9 +274,9 @@ struct elide_thread {
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
 	uint32_t arm;
-	const void *hold_lock;
-	struct elide_row *hold_row;
-	unsigned long long hold_start;
+	uint32_t nr_holds;
+	struct elide_hold holds[ELIDE_NR_OPEN_HOLDS];
+	unsigned long long found_held;
 	struct elide_due due;
 	uint64_t committed;
 

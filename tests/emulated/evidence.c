@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <ucontext.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -395,6 +396,33 @@ static void test_stack_signal(void)
 	check("its caller", lies_in(frames[i + 1] - 1, inner), 1);
 }
 
+/* Interrupted before its first byte. */
+static void __noinline __attribute__((naked, used)) trapped(void)
+{
+	__asm__ volatile("ud2\n\tret");
+}
+
+static void trap_handler(int signal, siginfo_t *info, void *context)
+{
+	nr_frames = rtmgrind_request(RTMGRIND_STACK, (unsigned long)frames, 64);
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2; /* behind ud2 */
+}
+
+/* The address of what was interrupted is given as a return address, of which readers subtract 1. */
+static void test_stack_interrupted(void)
+{
+	static const unsigned char returns[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	const struct sigaction trap = {.sa_sigaction = trap_handler, .sa_flags = SA_SIGINFO};
+
+	sigaction(SIGILL, &trap, NULL);
+	outer(trapped);
+	check("frames of the trap", nr_frames >= 5, 1);
+	check("trap handler", lies_in(frames[0] - 1, trap_handler), 1);
+	check("returns from the signal", memcmp((void *)(frames[1] - 1), returns, sizeof(returns)), 0);
+	check("trapped", frames[2] - 1 == (unsigned long)trapped, 1);
+	check("its caller", lies_in(frames[3] - 1, inner), 1);
+}
+
 int main(int argc, char **argv)
 {
 	emu_require();
@@ -409,6 +437,7 @@ int main(int argc, char **argv)
 	test_sets();
 	test_stack();
 	test_stack_signal();
+	test_stack_interrupted();
 	if (argc > 1)
 		test_first_touch();
 	return emu_status();

@@ -70,7 +70,7 @@ static inline void sum_row(struct sums *s, const struct elide_row *row)
 		waits += row->wait_bins[i];
 		holds += row->hold_bins[i];
 	}
-	s->bad += waits != row->wait.count || holds != row->hold.count;
+	s->bad += waits != row->wait.count || holds != row->hold.weight + row->hold.exact;
 	s->nr_rows += elide_kind_is_lock(row->kind);
 }
 

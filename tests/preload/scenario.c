@@ -509,6 +509,13 @@ static int memory(const char *arg)
 	return 0;
 }
 
+/* Objects in a namespace of their own have a C library of their own, too. */
+static int opens_namespace(const char *arg)
+{
+	take(100);
+	return !dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const char *arg);
@@ -518,7 +525,7 @@ static const struct {
 	{"vfork", vforks}, {"spawn", spawns}, {"_exit", exits_at_once}, {"killed", is_killed},
 	{"crash", crashes}, {"churn", churns}, {"errno", keeps_errno}, {"timed-loop", waits_in_loop},
 	{"unlock-twice", unlocks_twice}, {"relock", relocks}, {"deepbind", binds_deeply},
-	{"loader", locks_under_the_loader}, {"memory", memory},
+	{"dlmopen", opens_namespace}, {"loader", locks_under_the_loader}, {"memory", memory},
 };
 
 int main(int argc, char **argv)

@@ -11,6 +11,8 @@ int main(int argc, char **argv)
 		[ELIDE_MISUSE_DESTROY_HELD] = "destroy_held",
 		[ELIDE_MISUSE_RELOCK] = "relock",
 		[ELIDE_MISUSE_EXIT_HELD] = "exit_held",
+		[ELIDE_MISUSE_OWNER_DIED] = "owner_died",
+		[ELIDE_MISUSE_NOT_RECOVERABLE] = "not_recoverable",
 	};
 	static const char *const waits[] = {"cond", "sem", "barrier", "reacquire"};
 	struct sums s;

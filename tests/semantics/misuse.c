@@ -119,6 +119,33 @@ PLACE unlock_foreign_robust(void)
 	return pthread_mutex_unlock(robust); /* plant unlock-foreign mutex */
 }
 
+PLACE lock_of_dead(void)
+{
+	DISTINCT();
+	return pthread_mutex_lock(robust); /* plant owner-died mutex */
+}
+
+PLACE trylock_of_dead(void)
+{
+	DISTINCT();
+	return pthread_mutex_trylock(robust); /* plant owner-died mutex */
+}
+
+PLACE timedlock_of_dead(void)
+{
+	const struct timespec long_ago = {0};
+
+	DISTINCT();
+	return pthread_mutex_timedlock(robust, &long_ago); /* plant owner-died mutex */
+}
+
+/* Not by trylock: glibc 2.36 then leaves it in the thread's list of robust mutexes, and crashes later. */
+PLACE lock_not_recoverable(void)
+{
+	DISTINCT();
+	return pthread_mutex_lock(robust); /* plant not-recoverable mutex */
+}
+
 PLACE unlock_foreign_normal(void)
 {
 	DISTINCT();
@@ -266,14 +293,18 @@ static void unlocks_of_the_dead(void)
 	pthread_mutex_init(robust, &a);
 	leave_held();
 	printf("dead: %d", unlock_free_robust());
-	printf(" %d", pthread_mutex_lock(robust));
+	printf(" %d", lock_of_dead());
 	printf(" %d", elsewhere(unlock_foreign_robust));
 	printf(" %d", pthread_mutex_consistent(robust));
 	printf(" %d", pthread_mutex_unlock(robust));
 	leave_held();
-	printf(" %d", pthread_mutex_trylock(robust));
+	printf(" %d", timedlock_of_dead());
+	printf(" %d", pthread_mutex_consistent(robust));
 	printf(" %d", pthread_mutex_unlock(robust));
-	printf(" %d", pthread_mutex_lock(robust));
+	leave_held();
+	printf(" %d", trylock_of_dead());
+	printf(" %d", pthread_mutex_unlock(robust));
+	printf(" %d", lock_not_recoverable());
 	printf(" %d\n", unlock_not_recoverable());
 }
 

@@ -226,7 +226,9 @@ misuse_places() {
 unlock-foreign=unlocks a lock that another thread holds
 destroy-held=destroys a lock that is held
 relock=locks again a lock that it holds
-exit-held=locks a lock that its thread holds when it ends'
+exit-held=locks a lock that its thread holds when it ends
+owner-died=gets a lock whose holder has ended
+not-recoverable=locks a lock that is not recoverable'
 	awk '/^PLACE/ { split($2, f, "("); name = f[1] }
 	     match($0, /plant [a-z-]+ [a-z-]+/) {
 		split(substr($0, RSTART, RLENGTH), p, " ")
@@ -238,7 +240,9 @@ exit-held=locks a lock that its thread holds when it ends'
 		echo "$says" | while IFS='=' read -r type words; do
 			sed -n "s/^\([^ ]* [^ ]*\) $words (\([a-z-]*\).*/\1 $type \2/p" said
 		done | sort -u >named
-		if cmp -s "$TMP/places" named; then
+		if grep 'holder has ended' said | grep -qv '; the first was thread [1-9]'; then
+			not_ok "$mode-misuse-places" "no owner: $(grep 'holder has ended' said)"
+		elif cmp -s "$TMP/places" named; then
 			ok "$mode-misuse-places ($(wc -l <named))"
 		else
 			not_ok "$mode-misuse-places" "$(diff "$TMP/places" named | grep '^[<>]' | head -n 4 | tr '\n' ' ')"

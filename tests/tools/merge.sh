@@ -88,7 +88,7 @@ for i in range(1000):
     if i == 100:
         bad = bad[:5000]
     elif i == 200:
-        bad[8192 + 3 * 4096] ^= 255
+        bad[8192 + 4 * 4096] ^= 255
     elif i == 300:
         bad = b''
     open('t.%d' % i, 'wb').write(bad)
@@ -104,7 +104,7 @@ END
 cat >want <<'END'
 elide: t.300: empty (offset 0); left out
 elide: t.100: ends within its header (offset 5000); left out
-elide: t.200: damaged: 1 damaged place, the first: damaged chunk (offset 20480); missing: misuses 1; what is left is joined
+elide: t.200: damaged: 1 damaged place, the first: damaged chunk (offset 24576); missing: misuses 1; what is left is joined
 elide: thousand has 998 processes of 1 host in 10 rows
 END
 sort want >want.sorted

@@ -79,6 +79,15 @@ is 'so does the next process' "$(files)$(of elide.data) $(of elide.data.old)" \
 is 'and the launcher' "$(ls -A | grep -c '^run\.data') $(ls -A | grep -c live)" '1 0'
 rm -f elide.data* run.data*
 
+# What was backed and is not used goes when the launcher sees the end; the file is still whole.
+for way in killed _exit; do
+	"$elide" run -q -o run.data -- "$O/tests/preload/scenario" $way 2>/dev/null
+	[ "$(stat -c %s run.data)" -lt 65536 ] && "$elide" report -i run.data >said 2>&1 && ! grep -q damaged said &&
+		ok "a short process leaves a small file, $way" ||
+		not_ok "a short process leaves a small file, $way" "$(stat -c %s run.data) bytes, $(cat said)"
+	rm -f run.data* said
+done
+
 # A foreign file that comes into the way.
 start
 echo 'my thesis' >elide.data

@@ -125,6 +125,23 @@ for mode in elide plain; do
 	shows "$mode: a holder that has ended" 0 \
 		'waits for the mutex first_lock .*, held by thread [0-9]+, which is none of this process or has ended'
 	stop
+	start $mode fork
+	parent=$pid pid=$(pgrep -P "$pid")
+	shows "$mode: a lock that was held across fork" 0 \
+		"waits for the mutex first_lock .*, held by thread [0-9]+ of its parent, process $parent: unless they share"
+	"$elide" stacks --json "$pid" | jq -e "any(.threads[].waits; .holder_parent == $parent)" >/dev/null &&
+		ok "$mode: fork, JSON" || not_ok "$mode: fork, JSON" "$("$elide" stacks --json "$pid")"
+	kill -KILL "$pid"
+	pid=$parent
+	stop
+	start $mode signal
+	shows "$mode: a thread in a signal handler" 0 \
+		'"trapped" waits for the mutex first_lock .*, held by thread [0-9]+ "waiters"$' \
+		'^ +[0-9]+  want_first waiters.c' '^ +[0-9]+  wanting_handler waiters.c' \
+		'^ +[0-9]+  __restore_rt  libc.so.6$' \
+		'^ +[0-9]+  trapped waiters.c:'"$(line '/* trapped */')"'$' \
+		'^ +[0-9]+  trapped_thread waiters.c:'"$(($(line '/* trapped */') + 5))"'$'
+	stop
 	start $mode kinds
 	shows "$mode: each way to wait" 0 \
 		'"holder" is in the system call pause' '  holds the mutex first_lock' \

@@ -69,7 +69,7 @@ void synth_large(const char *path, uint32_t nr_classes, uint32_t nr_sites)
 			.not_attempted = 1 + site % 7, .commits = 1000 + site % 1000,
 			.contended = site % 3, .wasted_cycles = site * 2654435761u % 1000003,
 			.wait = {site % 3, 100 * (site % 3), 100, 100},
-			.hold = {10, 5000 + site % 100, 400, 600},
+			.hold = SYNTH_HOLD(10, 5000 + site % 100, 400, 600),
 		};
 
 		row.causes[ELIDE_CAUSE_conflict] = site % 11;

@@ -52,6 +52,20 @@ struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type)
 	return NULL;
 }
 
+struct elide_row *synth_row(struct synth *s, size_t nr)
+{
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
+		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
+
+		if (c->type != ELIDE_CHUNK_ROWS)
+			continue;
+		if (nr < c->nr_records)
+			return (struct elide_row *)(c + 1) + nr;
+		nr -= c->nr_records;
+	}
+	return NULL;
+}
+
 void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, size_t size)
 {
 	struct elide_chunk *c = NULL;
@@ -223,14 +237,14 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_ELIDING,
 		 .site = sites->insert, .not_attempted = 100, .fallback = 300, .commits = 600,
 		 .contended = 200, .wasted_cycles = 900000, .wait = {200, 400000, 100, 9000},
-		 .hold = {16, 16000, 500, 2000}},
+		 .hold = SYNTH_HOLD(16, 16000, 500, 2000)},
 		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_PAUSED,
 		 .site = sites->insert, .not_attempted = 300, .fallback = 100, .commits = 100,
 		 .contended = 50, .wasted_cycles = 100000, .wait = {50, 100000, 50, 4000},
-		 .hold = {8, 8000, 400, 3000}},
+		 .hold = SYNTH_HOLD(8, 8000, 400, 3000)},
 		{.class_index = 1, .kind = ELIDE_KIND_RWLOCK_READ, .state = ELIDE_STATE_ELIDING,
 		 .site = sites->lookup, .commits = 15000, .nested = 5000, .wasted_cycles = 5000,
-		 .hold = {100, 40000, 100, 1000}},
+		 .hold = SYNTH_HOLD(100, 40000, 100, 1000)},
 		{.class_index = 1, .kind = ELIDE_KIND_RWLOCK_WRITE, .state = ELIDE_STATE_ELIDING,
 		 .site = sites->insert, .commits = 10},
 		{.class_index = 2, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_OFF,
@@ -274,7 +288,7 @@ static void add_blockers(struct synth *s, const struct subject_sites *sites)
 {
 	const struct elide_row row = {
 		.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_PROFILED,
-		.site = sites->lookup, .not_attempted = 5000, .hold = {50, 10000000, 9000, 900000},
+		.site = sites->lookup, .not_attempted = 5000, .hold = SYNTH_HOLD(50, 10000000, 9000, 900000),
 	};
 	const struct elide_blame blames[] = {
 		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .type = ELIDE_BLAME_WAIT,
@@ -307,7 +321,12 @@ static void add_times(struct synth *s, const struct subject_sites *sites)
 		{.state = ELIDE_THREAD_ENDED, .block = 2, .tid = 4250, .nr = 1, .name = "idle"},
 	};
 
-	synth_chunk(s, ELIDE_CHUNK_ROWS)->block = 1;
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
+		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
+
+		if (c->type == ELIDE_CHUNK_ROWS)
+			c->block = 1;
+	}
 	for (size_t i = 0; i < 3; i++)
 		synth_add(s, ELIDE_CHUNK_THREADS, &threads[i], sizeof(threads[i]));
 	for (int i = 0; i < 60; i++) {
@@ -331,21 +350,21 @@ static void add_times(struct synth *s, const struct subject_sites *sites)
 /* What the process of SYNTH_ELIDE did in the second after it. */
 static void add_later(struct synth *s, const struct subject_sites *sites)
 {
-	struct elide_row *rows = (struct elide_row *)(synth_chunk(s, ELIDE_CHUNK_ROWS) + 1);
+	struct elide_row *first = synth_row(s, 0), *third = synth_row(s, 2);
 	const struct elide_row row = {
 		.class_index = 2, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_ELIDING,
-		.site = sites->lookup, .commits = 500, .hold = {10, 4000, 100, 900},
+		.site = sites->lookup, .commits = 500, .hold = SYNTH_HOLD(10, 4000, 100, 900),
 	};
 
-	rows[0].commits += 1400;
-	rows[0].fallback += 100;
-	rows[0].causes[ELIDE_CAUSE_conflict] += 300;
-	rows[0].causes[ELIDE_CAUSE_busy] += 100;
-	rows[0].wasted_cycles += 200000;
-	rows[0].contended += 10;
-	rows[0].wait.count += 10;
-	rows[0].wait.total += 2000000;
-	rows[2].commits += 3000;
+	first->commits += 1400;
+	first->fallback += 100;
+	first->causes[ELIDE_CAUSE_conflict] += 300;
+	first->causes[ELIDE_CAUSE_busy] += 100;
+	first->wasted_cycles += 200000;
+	first->contended += 10;
+	first->wait.count += 10;
+	first->wait.total += 2000000;
+	third->commits += 3000;
 	synth_add(s, ELIDE_CHUNK_ROWS, &row, sizeof(row));
 }
 

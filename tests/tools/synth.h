@@ -13,6 +13,10 @@
 
 #include "../../lib/datafile.h"
 
+/* Hold times of @nr acquisitions, all that are measured, with that sum, minimum and maximum, in cycles. */
+#define SYNTH_HOLD(nr, sum, least, most) \
+	{.count = (nr), .min = (least), .max = (most), .weight = (nr), .total = (sum)}
+
 /* What is in the file. */
 enum synth_scenario {
 	SYNTH_ELIDE,   /* two threads that elided: three locks, four rows, a misuse, a cycle */
@@ -49,6 +53,9 @@ struct elide_header *synth_header(struct synth *s);
 
 /** synth_chunk() - the first chunk of a type, or NULL. */
 struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type);
+
+/** synth_row() - row number @nr, from 0, of all chunks; NULL if there are no more. */
+struct elide_row *synth_row(struct synth *s, size_t nr);
 
 /** synth_add() - append a record, in a new chunk if the last of its type is full. */
 void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, size_t size);

@@ -250,6 +250,38 @@ expect 'output not writable' 4 '' \
 	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is counted is lost
 elide: no data file was written: /nonexistent/: No such file or directory' \
 	run -o /nonexistent/x sh -c 'exit 4'
+expect 'learned not writable' 4 '' \
+	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is learnt is lost
+elide: no data file was written: no lock was taken, or the library was not loaded' \
+	run --learned=/nonexistent/x sh -c 'exit 4'
+
+# Report: locks that the library cannot see
+unseen='not counted: locks of objects loaded by dlmopen, which have a C library of their own'
+run_elide run -q --mode=profile -o other.data "$O/tests/preload/scenario" dlmopen
+"$elide" report other.data >out 2>&1
+[ $rc -eq 0 ] && grep -qx "$unseen" out && [ "$("$elide" report --json other.data | jq .program.dlmopen)" = true ] &&
+	ok 'a namespace of dlmopen' || not_ok 'a namespace of dlmopen' "exit $rc: $(cat out)"
+run_elide run -q --mode=profile -o other.data "$O/tests/preload/scenario" plain
+"$elide" report other.data >out 2>&1
+[ $rc -eq 0 ] && ! grep -q dlmopen out && ok 'no namespace' || not_ok 'no namespace' "exit $rc: $(cat out)"
+rm -f other.data*
+
+# Launcher: a script that takes the library from the program
+script_of() { printf '#!/bin/sh\n# LD_PRELOAD=none\n%s\n' "$1" >starts && chmod +x starts; }
+for line in 'LD_PRELOAD= exec true' 'export LD_PRELOAD=libm.so.6; exec true' 'unset LD_PRELOAD; exec true' \
+	'exec env -i true' 'exec env -u LD_PRELOAD true'; do
+	script_of "$line"
+	for how in ./starts 'sh ./starts'; do
+		expect "a script replaces LD_PRELOAD: $how, $line" 0 '' \
+			"elide: no data file was written: line 3 of ./starts replaces LD_PRELOAD, so the library was not loaded; it should add to it: LD_PRELOAD=...:\$LD_PRELOAD" \
+			run $how
+	done
+done
+for line in 'LD_PRELOAD=libm.so.6:$LD_PRELOAD exec sh -c :' ': "${LD_PRELOAD:-}"'; do
+	script_of "$line"
+	expect "a script that keeps LD_PRELOAD: $line" 0 '' \
+		'elide: no data file was written: no lock was taken, or the library was not loaded' run ./starts
+done
 
 # Launcher: a program that writes a data file itself, as the library would
 cat >writer <<EOF
@@ -606,9 +638,9 @@ expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'file cut in its header' 1 '' 'elide: header: ends within its header (offset 100)' report header
 expect 'other version' 2 '' \
-	'elide: version: written in version 5 of the format, this elide reads version 7 (offset 8)' report version
-head -c 22528 elide.data >cut
-lost='the file ends at offset 22528, 6144 bytes are lost; missing: misuses 1, lock orders 1'
+	'elide: version: written in version 5 of the format, this elide reads version 8 (offset 8)' report version
+head -c 26624 elide.data >cut
+lost='the file ends at offset 26624, 6144 bytes are lost; missing: misuses 1, lock orders 1'
 run_elide report cut
 [ $rc -eq 1 ] && grep -qx "DAMAGED: $lost. The numbers are of what is left." out &&
 	grep -qx "elide: cut: damaged: $lost; what is left is reported" err &&

@@ -163,6 +163,24 @@ static void *relocking_thread(void *arg)
 	return NULL;
 }
 
+static void wanting_handler(int sig)
+{
+	want_first();
+	atomic_fetch_add(&signals, 1); /* no tail call */
+}
+
+/* The signal interrupts it before its first byte, so the byte before is of no function. */
+__attribute__((naked, noinline, used)) static void trapped(void)
+{
+	__asm__ volatile("ud2"); /* trapped */
+}
+
+static void *trapped_thread(void *arg)
+{
+	trapped();
+	return NULL;
+}
+
 static pthread_t start(void *(*run)(void *arg), void *arg, const char *name)
 {
 	pthread_t thread;
@@ -278,6 +296,18 @@ int main(int argc, char **argv)
 		pthread_barrier_init(&all_there, NULL, 1);
 		pthread_join(start(ending_thread, NULL, "ending"), NULL);
 		start(wanting_thread, NULL, "wanting");
+	} else if (!strcmp(kind, "signal")) {
+		signal(SIGILL, wanting_handler);
+		pthread_mutex_lock(&first_lock);
+		start(trapped_thread, NULL, "trapped");
+	} else if (!strcmp(kind, "fork")) {
+		pthread_barrier_init(&all_there, NULL, 2);
+		start(holder_thread, NULL, "holder");
+		pthread_barrier_wait(&all_there);
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			want_first();
+		}
 	} else if (!strcmp(kind, "many")) {
 		pthread_barrier_init(&all_there, NULL, nr);
 		start(holder_thread, NULL, "holder");

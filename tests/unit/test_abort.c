@@ -180,7 +180,7 @@ static void the_holder_of_a_busy_abort(void **state)
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
 	assert_true(elide_process.watch_locked);
-	assert_int_equal(elide_short_mask, 0);
+	assert_int_equal(elide_hold_mask, 0);
 	LAST(BLAME, &blame);
 	assert_int_equal(blame.held_site, 0);
 	elide_evidence_locked(held, &lock);

@@ -166,7 +166,9 @@ static void a_wait_is_counted_after_the_release(void **state)
 	/* As in a process whose wrappers go the short way. */
 	elide_process.short_way = true;
 	elide_due_count(t);
-	elide_hold_cancel(t);
+	t->nr_holds = 0;
+	t->due.lock = &lock;
+	elide_due_count(t);
 	assert_int_equal(t->short_tid, t->tid);
 	before = row->contended;
 	total = row->wait.total;
@@ -174,19 +176,21 @@ static void a_wait_is_counted_after_the_release(void **state)
 	elide_wait_over(t, row, &lock, cycles_now(), 100);
 	assert_int_equal(row->contended, before);
 	assert_int_equal(t->short_tid, ELIDE_NO_TID);
-	assert_true(elide_is_due(t, &lock) && !elide_is_due(t, &inner) && elide_any_due(t, &inner));
+	assert_ptr_equal(t->due.lock, &lock);
 	elide_due_released(t, &inner);
 	assert_int_equal(row->contended, before);
 	/* There is room for one. */
 	elide_wait_over(t, row, &inner, cycles_now(), 10);
 	assert_int_equal(row->contended, before + 1);
 	assert_int_equal(row->wait.total, total + 10);
-	assert_true(elide_is_due(t, &lock));
+	assert_ptr_equal(t->due.lock, &lock);
 
 	/* Its hold time is measured: the short way is free after both. */
-	elide_hold_begin(t, row, &lock);
-	assert_false(elide_is_due(t, &lock));
-	elide_hold_end(t);
+	elide_hold_period = 1;
+	elide_hold_begin(t, row, &lock, cycles_now());
+	assert_true(elide_hold_over(t, &lock) && !elide_hold_over(t, &inner));
+	elide_hold_end(t, &lock);
+	assert_int_equal(row->hold.exact, 1);
 	assert_int_equal(t->short_tid, ELIDE_NO_TID);
 	elide_due_released(t, &lock);
 	assert_int_equal(t->short_tid, t->tid);

@@ -53,33 +53,7 @@ static void rows_are_summed(void **state)
 	table_free(t);
 }
 
-static int add_bins(void *arg, uint32_t block, const struct elide_row *row)
-{
-	assert_true(row->wait_bins[3] <= INT32_MAX);
-	*(uint64_t *)arg += row->wait_bins[3];
-	return 0;
-}
-
-static void full_bins_begin_a_row(void **state)
-{
-	struct row_table *t = table_new();
-	struct elide_row row = a_row(1);
-	struct data_file f = {.table = t, .merged_rows = table_rows};
-	uint64_t sum = 0, acquired = 0;
-
-	row.wait_bins[3] = 1u << 30;
-	for (int i = 0; i < 9; i++)
-		assert_int_equal(table_add(t, &row), 0);
-	assert_int_equal(table_nr(t), 9); /* two of them are 2^31 */
-	assert_int_equal(load_block_rows(&f, add_bins, &sum), 0);
-	assert_int_equal(sum, 9ull << 30);
-	for (size_t i = 0; i < table_nr(t); i++)
-		acquired += elide_row_acquired(table_row(t, i));
-	assert_int_equal(acquired, 9 * 5);
-	table_free(t);
-}
-
-static uint64_t count(const uint32_t *bins)
+static uint64_t count(const uint64_t *bins)
 {
 	uint64_t sum = 0;
 
@@ -156,7 +130,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_summed),
-		cmocka_unit_test(full_bins_begin_a_row),
 		cmocka_unit_test(clocks_are_converted),
 		cmocka_unit_test(samples_are_bounded),
 	};

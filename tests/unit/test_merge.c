@@ -31,7 +31,7 @@ static void move(struct synth *s, uint64_t by)
 {
 	struct elide_module *m = RECORDS(s, struct elide_module, ELIDE_CHUNK_MODULES);
 	struct elide_class *c = RECORDS(s, struct elide_class, ELIDE_CHUNK_CLASSES), first = c[0];
-	struct elide_row *r = RECORDS(s, struct elide_row, ELIDE_CHUNK_ROWS);
+	struct elide_row *r;
 	struct elide_blame *b = RECORDS(s, struct elide_blame, ELIDE_CHUNK_BLAME);
 	struct elide_span *t = RECORDS(s, struct elide_span, ELIDE_CHUNK_SPANS);
 	static const uint32_t places[] = {1, 0, 2};
@@ -43,9 +43,9 @@ static void move(struct synth *s, uint64_t by)
 	c[1] = first;
 	for (uint32_t i = 0; i < NR_RECORDS(s, ELIDE_CHUNK_CLASSES); i++)
 		c[i].address += by;
-	for (uint32_t i = 0; i < NR_RECORDS(s, ELIDE_CHUNK_ROWS); i++) {
-		r[i].site += by;
-		r[i].class_index = places[r[i].class_index];
+	for (size_t i = 0; (r = synth_row(s, i)); i++) {
+		r->site += by;
+		r->class_index = places[r->class_index];
 	}
 	for (uint32_t i = 0; i < NR_RECORDS(s, ELIDE_CHUNK_BLAME); i++) {
 		b[i].site += by;
@@ -92,8 +92,8 @@ static void same_rows_are_summed(void **state)
 		assert_int_equal(m->sum.wait.max, l->sum.wait.max);
 		assert_int_equal(m->sum.hold.count, 2 * l->sum.hold.count);
 		for (int bin = 0; bin < ELIDE_NR_BINS; bin++) {
-			assert_int_equal(m->wait_bins[bin], 2 * l->wait_bins[bin]);
-			assert_int_equal(m->hold_bins[bin], 2 * l->hold_bins[bin]);
+			assert_int_equal(m->sum.wait_bins[bin], 2 * l->sum.wait_bins[bin]);
+			assert_int_equal(m->sum.hold_bins[bin], 2 * l->sum.hold_bins[bin]);
 		}
 		assert_int_equal(m->nr_blames, l->nr_blames);
 	}

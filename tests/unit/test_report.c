@@ -75,6 +75,51 @@ static void sums(void **state)
 	drop(&l);
 }
 
+static void add_thread(struct synth *s, uint32_t tid, const char *name)
+{
+	struct elide_thread_record thread = {.state = ELIDE_THREAD_ENDED, .block = 1, .tid = tid, .nr = 1};
+
+	snprintf(thread.name, sizeof(thread.name), "%s", name);
+	synth_add(s, ELIDE_CHUNK_THREADS, &thread, sizeof(thread));
+}
+
+/* The lock of a misuse has the name that it has in the table of rows. */
+static void misuse(void **state)
+{
+	static const struct {
+		uint16_t class;
+		const char *name;
+	} table[] = {
+		{1, "subject_index_lock"},
+		{2, "init subject_create subject.c:32"},
+		{3, "subject_table+0x20"},
+		{0, NULL},
+		{4, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct elide_misuse *m;
+		struct loaded l;
+
+		synth_make(&l.synth, SYNTH_ELIDE, 0, 1);
+		m = (struct elide_misuse *)(synth_chunk(&l.synth, ELIDE_CHUNK_MISUSE) + 1);
+		m->class = table[i].class;
+		m->tid = i ? 0 : 41;
+		add_thread(&l.synth, 41, "writer");
+		build(&l, BY_LOCK_AND_SITE, "cost");
+		assert_int_equal(l.report.nr_misuse, 1);
+		if (table[i].name)
+			assert_string_equal(l.report.misuse[0].lock, table[i].name);
+		else
+			assert_null(l.report.misuse[0].lock);
+		if (i)
+			assert_null(l.report.misuse[0].owner);
+		else
+			assert_string_equal(l.report.misuse[0].owner, "writer");
+		drop(&l);
+	}
+}
+
 /* DESIGN's invariants hold of every row and of the totals. */
 static void invariants(void **state)
 {
@@ -160,17 +205,18 @@ static char *json_of(struct loaded *l)
 /* Rows in another order in the file, as threads happen to fill them, give the same bytes. */
 static void order_of_rows(void **state)
 {
-	struct elide_row *rows, row;
+	struct elide_row *from, *to, row;
 	struct loaded a, b;
 	char *one, *other;
 
 	make(&a, SYNTH_ELIDE, BY_LOCK_AND_SITE, "cost");
 	synth_make(&b.synth, SYNTH_ELIDE, 0, 1);
-	rows = (struct elide_row *)(synth_chunk(&b.synth, ELIDE_CHUNK_ROWS) + 1);
 	for (int i = 0; i < 2; i++) {
-		row = rows[i];
-		rows[i] = rows[4 - i];
-		rows[4 - i] = row;
+		from = synth_row(&b.synth, i);
+		to = synth_row(&b.synth, 4 - i);
+		row = *from;
+		*from = *to;
+		*to = row;
 	}
 	build(&b, BY_LOCK_AND_SITE, "cost");
 	one = json_of(&a);
@@ -214,9 +260,11 @@ static void verdicts(void **state)
 			.elided = table[i].elided,
 			.attempts = table[i].commits + table[i].aborts,
 			.aborts = table[i].aborts,
-			.sum = {.commits = table[i].commits,
+			.held = (double)(table[i].holds * table[i].hold),
+			.sum = {.commits = table[i].commits, .not_attempted = table[i].holds,
 				.wasted_cycles = table[i].wasted,
-				.hold = {table[i].holds, table[i].holds * table[i].hold, 0, 0}},
+				.hold = {.count = table[i].holds, .weight = table[i].holds,
+					 .total = table[i].holds * table[i].hold}},
 		};
 
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
@@ -259,7 +307,7 @@ static void profile_verdicts(void **state)
 			.sum = {.not_attempted = 100, .contended = table[i].contended,
 				.failed = table[i].failed,
 				.wait = {table[i].contended, table[i].wait, 0, 0},
-				.hold = {table[i].holds, 900, 100, 100}},
+				.hold = {.count = table[i].holds}},
 		};
 
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
@@ -318,7 +366,7 @@ static void held_shares(void **state)
 {
 	struct report r = {.cycles = 1000};
 	struct line l = {.kind = ELIDE_KIND_MUTEX, .nr_locks = 1, .held = 1029,
-			 .sum = {.hold = {1, 1, 1, 1}}};
+			 .sum = {.hold = {.count = 1}}};
 
 	assert_true(line_held(&r, &l) == 100);
 	l.nr_locks = 2;
@@ -333,7 +381,6 @@ static void held_shares(void **state)
 static void quantiles(void **state)
 {
 	uint64_t bins[ELIDE_NR_BINS] = {0};
-	const struct elide_times t = {.count = 100, .min = 40, .max = 5000};
 
 	/* Each time is in the bin whose bounds it lies between. */
 	assert_int_equal(elide_bin(0), 0);
@@ -343,33 +390,32 @@ static void quantiles(void **state)
 	assert_int_equal(elide_bin(1ull << 34), 29);
 	assert_int_equal(elide_bin(1ull << 35), 30);
 	assert_int_equal(elide_bin(~0ull), 30);
-	assert_true(isnan(bins_quantile(bins, &t, 0.5)));
+	assert_true(isnan(bins_quantile(bins, 40, 5000, 0.5)));
 	bins[elide_bin(100)] = 50;
 	bins[elide_bin(1000)] = 49;
 	bins[elide_bin(5000)] = 1;
-	assert_true(bins_quantile(bins, &t, 0) == 64);
-	assert_true(bins_quantile(bins, &t, 0.5) == 128);
-	assert_true(bins_quantile(bins, &t, 0.99) == 1024);
+	assert_true(bins_quantile(bins, 40, 5000, 0) == 64);
+	assert_true(bins_quantile(bins, 40, 5000, 0.5) == 128);
+	assert_true(bins_quantile(bins, 40, 5000, 0.99) == 1024);
 	/* The last bin ends at 8192, but nothing was longer than 5000. */
-	assert_true(bins_quantile(bins, &t, 1) == 5000);
+	assert_true(bins_quantile(bins, 40, 5000, 1) == 5000);
 }
 
-/* A report of many hosts has more times in a bin than a row of the file can count. */
+/* A report of many hosts. */
 static void bins_of_many_rows(void **state)
 {
-	const struct elide_times t = {.count = 1, .min = 0, .max = ~0ull};
-	uint32_t row[ELIDE_NR_BINS] = {0};
+	uint64_t row[ELIDE_NR_BINS] = {0};
 	uint64_t bins[ELIDE_NR_BINS] = {0};
 
 	row[elide_bin(100)] = UINT32_MAX;
 	for (int i = 0; i < 3; i++)
-		bins_add(bins, row, false);
+		bins_add(bins, row);
 	assert_true(bins[elide_bin(100)] == 3 * (uint64_t)UINT32_MAX);
 	bins[elide_bin(1000)] = 2 * (uint64_t)UINT32_MAX;
-	assert_true(bins_quantile(bins, &t, 0.6) == 128);
+	assert_true(bins_quantile(bins, 0, ~0ull, 0.6) == 128);
 	/* Those of a part that is taken away. */
-	row[elide_bin(100)] = (uint32_t)-5;
-	bins_add(bins, row, true);
+	row[elide_bin(100)] = (uint64_t)-5;
+	bins_add(bins, row);
 	assert_true(bins[elide_bin(100)] == 3 * (uint64_t)UINT32_MAX - 5);
 }
 
@@ -496,7 +542,7 @@ static void given_up(void **state)
 	assert_int_equal(now.given_up, now.sum.not_attempted);
 	/* As much of each as of those that were attempted. */
 	wasted = (double)now.sum.wasted_cycles / (now.acquired - now.sum.not_attempted);
-	hold = (double)now.sum.hold.total / now.sum.hold.count;
+	hold = now.held / (double)(now.sum.not_attempted + now.sum.fallback);
 	assert_true(fabs(now.cost - before.cost - now.given_up * (wasted + hold)) < 1);
 	assert_true(now.sum.wasted_cycles > 0);
 	assert_int_equal(now.verdict, VERDICT_HURTS);
@@ -601,6 +647,7 @@ int main(void)
 		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(misuse),
 		cmocka_unit_test(measured_gain),
 		cmocka_unit_test(top),
 		cmocka_unit_test(nanoseconds),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_short.c - names of C++ that fit a table, and those of programs.
+ * test_short.c - names of C++ and Rust that fit a table, and those of programs.
  */
 #include "unit.h"
 #include "../../lib/compiler.h"
@@ -33,11 +33,20 @@ static void last_parts(void **state)
 		{"a::operator bool() const", "a::operator bool"},
 		{"operator new(unsigned long)", "operator new"},
 		{"a::operators()", "a::operators"},
+		{"<std::sync::poison::mutex::Mutex<u64>>::lock", "Mutex::lock"},
+		{"<&dyn core::ops::Fn<(), Output = i32> as core::ops::FnOnce<()>>::call_once", "Fn::call_once"},
+		{"<<a::b as c::d>::e as f>::g", "e::g"},
+		{"<fn(a::b) -> c::d as core::ops::FnOnce<()>>::call_once", "fn::call_once"},
+		{"std::panicking::catch_unwind::do_call::<a::b, ()>", "catch_unwind::do_call"},
+		{"app::main::{closure#0}::{closure#1}", "main::{closure#1}"},
 		/* What no compiler writes: cut somewhere, but not overrun. */
 		{"a<b::c", "a"},
 		{"f(int", "f"},
 		{"{lambda", "{lambda"},
 		{"a::", "a"},
+		{"<a", ""},
+		{"<a::bc", "b"},
+		{"<>::", ""},
 		{"", ""},
 	};
 	char name[SHORT_NAME];

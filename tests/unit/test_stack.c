@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test_stack.c - the stack of a lock call, on the thread's stack and from that of the global-lock paths. */
+#include <signal.h>
+#include <ucontext.h>
+
 #include "../../lib/evidence/stack.h"
 #include "evidence-world.h"
 
@@ -89,6 +92,40 @@ static void deep_stacks_are_cut_off(void **state)
 	assert_int_equal(stack.nr_frames, ELIDE_STACK_FRAMES);
 }
 
+static struct elide_stack in_handler;
+
+static void take_in_handler(int sig, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	lock_call(&in_handler);
+	regs[REG_RIP] += 2; /* behind ud2 */
+}
+
+/* Interrupted before its first byte. */
+static void __noinline __attribute__((naked, used)) trapped(void)
+{
+	__asm__ volatile("ud2\n\tret");
+}
+
+/* Readers look at the byte before each address. */
+static void what_a_signal_interrupts(void **state)
+{
+	static const uint8_t returns[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct sigaction old, trap = {.sa_sigaction = take_in_handler, .sa_flags = SA_SIGINFO};
+	uintptr_t start = (uintptr_t)take_in_handler;
+
+	assert_int_equal(sigaction(SIGILL, &trap, &old), 0);
+	trapped();
+	sigaction(SIGILL, &old, NULL);
+	assert_in_range(in_handler.nr_frames, 5, ELIDE_STACK_FRAMES);
+	assert_in_range(in_handler.frames[0], start, start + 64);
+	assert_memory_equal((const void *)(in_handler.frames[1] - 1), returns, sizeof(returns));
+	assert_int_equal(in_handler.frames[2] - 1, (uintptr_t)trapped);
+	start = (uintptr_t)what_a_signal_interrupts;
+	assert_in_range(in_handler.frames[3], start, start + 256);
+}
+
 /* Last: the table is full after it. */
 static void a_full_table_is_counted(void **state)
 {
@@ -103,6 +140,7 @@ int main(void)
 		cmocka_unit_test(stacks_begin_at_the_call),
 		cmocka_unit_test(slow_paths_have_a_stack),
 		cmocka_unit_test(deep_stacks_are_cut_off),
+		cmocka_unit_test(what_a_signal_interrupts),
 		cmocka_unit_test(a_full_table_is_counted),
 	};
 

@@ -2,6 +2,7 @@
 /*
  * test_symbolize.c - addresses of this very program, resolved from its file.
  */
+#include <errno.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -41,11 +42,11 @@ static void calls(void **state)
 	struct place p;
 
 	symbolize_call(s, sites.insert, &p);
-	assert_string_equal(p.object, "test_symbolize");
+	assert_string_equal(p.object, program_invocation_short_name);
 	assert_string_equal(p.symbol, "subject_insert");
 	assert_string_equal(p.elf_symbol, "subject_insert");
 	assert_non_null(p.file);
-	assert_non_null(strstr(p.file, "tests/tools/subject.c"));
+	assert_non_null(strstr(p.file, "tools/subject.c"));
 	assert_int_equal(p.line, 20);
 	assert_null(p.inlined_into);
 	assert_int_equal(p.offset, sites.insert - 1 - module.base);
@@ -131,6 +132,53 @@ static void pointers(void **state)
 	symbolizer_free(s);
 }
 
+/* What signal handlers return to, as in a C library without symbols. */
+extern const uint64_t returns_from_signal __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+	"\t.type before, @function\nbefore:\tret\n\t.size before, 1\n\tnop\n"
+	".Lreturns:\tmov $15, %rax\n\tsyscall\n\tnop\n\t.popsection\n"
+	".pushsection .data.rel.ro, \"aw\"\n\t.balign 8\n"
+	"returns_from_signal:\t.quad .Lreturns\n\t.popsection\n");
+
+static void signal_returns(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_call(s, returns_from_signal + 1, &p);
+	assert_string_equal(p.symbol, "__restore_rt");
+	symbolize_call(s, returns_from_signal + 2, &p);
+	assert_null(p.symbol);
+	symbolizer_free(s);
+}
+
+/* Code of which there is no DWARF, between two parts of a unit. */
+extern const unsigned char bare_code[] __attribute__((visibility("hidden")));
+__asm__(".pushsection .text.bare, \"ax\"\n"
+	"\t.type bare_code, @function\nbare_code:\tnop\n\tnop\n\tret\n\t.size bare_code, 3\n"
+	"\t.popsection\n");
+
+__attribute__((noinline, section(".text.behind"))) static int behind_it(void)
+{
+	return bare_code[0];
+}
+
+static void code_without_lines(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_instruction(s, (uint64_t)bare_code + 1, &p);
+	assert_string_equal(p.symbol, "bare_code");
+	assert_int_equal(p.symbol_offset, 1);
+	assert_null(p.file);
+	assert_int_equal(p.line, 0);
+	/* The unit, which knows the type, is not that of this code. */
+	assert_false(symbolize_is_pointer(s, (uint64_t)&lists[1].heads[0], (uint64_t)bare_code + 1));
+	assert_int_equal(behind_it(), 0x90);
+	symbolizer_free(s);
+}
+
 static void outside_all_objects(void **state)
 {
 	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
@@ -206,6 +254,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(variables, setup, teardown),
 		cmocka_unit_test_setup_teardown(pointers, setup, teardown),
+		cmocka_unit_test_setup_teardown(signal_returns, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(outside_all_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(object_is_gone, setup, teardown),

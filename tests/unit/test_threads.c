@@ -371,10 +371,10 @@ static void no_block_is_aligned(void **state)
 }
 
 /*
- * Calls that the first thread has made, so that they are known. A block has 6 rows in its first
+ * Calls that the first thread has made, so that they are known. A block has 4 rows in its first
  * chunk, of which one may be that of @site.
  */
-#define NR_KNOWN 5
+#define NR_KNOWN 3
 
 static char known[NR_KNOWN];
 

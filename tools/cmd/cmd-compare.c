@@ -199,7 +199,9 @@ static int finish(struct comparing *c)
 		say("failed: %s", failed[i]->text);
 	if (c->result.exits_differ)
 		say("failed: the program has another exit status when it is elided");
-	code = nr || c->result.exits_differ ? EXIT_CONDITION : 0;
+	else if (c->result.nr_failed)
+		say("failed: the program failed in %zu of %zu pairs", c->result.nr_failed, c->result.nr);
+	code = nr || c->result.nr_failed ? EXIT_CONDITION : 0;
 	free(failed);
 	return code;
 }

@@ -80,17 +80,18 @@ static const char *output_name(void)
 	return output && *output ? output : setting_find("OUTPUT")->def;
 }
 
-static void warn_of_output(const char *output)
+/* Warns if a file cannot be made, whose directory is known before the program runs. */
+static void warn_of_file(const char *file, const char *lost)
 {
 	char dir[PATH_MAX];
-	size_t len = base_name(output) - output;
+	size_t len = base_name(file) - file;
 
-	if (len >= sizeof(dir) || memchr(output, '%', len))
+	if (len >= sizeof(dir) || memchr(file, '%', len))
 		return;
-	snprintf(dir, sizeof(dir), "%.*s", (int)len, output);
+	snprintf(dir, sizeof(dir), "%.*s", (int)len, file);
 	if (access(len ? dir : ".", W_OK | X_OK))
-		say("%s cannot be written: %s; the program runs, what is counted is lost", output,
-		    strerror(errno));
+		say("%s cannot be written: %s; the program runs, what is %s is lost", file,
+		    strerror(errno), lost);
 }
 
 /* Start `elide report` for the files, which prints to @out. Returns 0 or -errno. */
@@ -175,10 +176,43 @@ static long find_background(void)
 	return found;
 }
 
-/* Why there is no data file of the run, as far as the launcher knows. */
-static const char *why_none(const struct program *p, const char *output)
+/* Does a line of a script start programs without what LD_PRELOAD has? */
+static bool replaces_preload(const char *line)
 {
-	static char why[PATH_MAX + 128];
+	const char *name = strstr(line, "LD_PRELOAD");
+
+	if (line[strspn(line, " \t")] == '#')
+		return false;
+	return strstr(line, "env -i ") ||
+	       (name && !strstr(line, "$LD_PRELOAD") && !strstr(line, "${LD_PRELOAD") &&
+		(name[strlen("LD_PRELOAD")] == '=' || strstr(line, "unset ") || strstr(line, "env -u")));
+}
+
+/* The first line of a script that replaces LD_PRELOAD, 0 if none does or the file is no script. */
+static size_t find_replacing(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0, nr = 0, found = 0;
+
+	while (f && !found && getline(&line, &size, f) > 0) {
+		if (!nr++ && strncmp(line, "#!", 2))
+			break;
+		if (replaces_preload(line))
+			found = nr;
+	}
+	if (f)
+		fclose(f);
+	free(line);
+	return found;
+}
+
+/* Why there is no data file of the run, as far as the launcher knows. */
+static const char *why_none(const struct run_request *r, const struct program *p, const char *output)
+{
+	static char why[PATH_MAX + 192];
+	const char *script = p->is_script ? p->path : r->argc > 1 ? r->argv[1] : NULL;
+	size_t line;
 	struct statvfs fs;
 	char dir[PATH_MAX];
 	long pid;
@@ -196,6 +230,13 @@ static const char *why_none(const struct program *p, const char *output)
 		}
 		if (!statvfs(len ? dir : ".", &fs) && !fs.f_bavail)
 			return "no space is left on the device";
+	}
+	/* A script that starts the program, or is an argument of its shell. */
+	line = script ? find_replacing(script) : 0;
+	if (line) {
+		snprintf(why, sizeof(why), "line %zu of %s replaces LD_PRELOAD, so the library was not loaded; "
+			 "it should add to it: LD_PRELOAD=...:$LD_PRELOAD", line, script);
+		return why;
 	}
 	/* A daemon writes its file once it takes a lock. */
 	pid = find_background();
@@ -220,7 +261,7 @@ static void say_next(const struct run_request *r, const struct program *p, const
 	if (!f->nr && r->emulate && code == EXIT_MACHINE)
 		return;
 	if (!f->nr) {
-		say("no data file was written: %s", why_none(p, output));
+		say("no data file was written: %s", why_none(r, p, output));
 		return;
 	}
 	/* Without %p the report finds the children's files itself. */
@@ -286,8 +327,8 @@ static void finish(struct run_request *r, const struct program *p, struct counti
 	if (find_files(&files, output, run, pid))
 		say("out of memory while looking for data files");
 	remove_orphans(&files.folder, output, run);
-	if (f->nr)
-		write_exit_status(f->path[0], pid, status);
+	for (size_t i = 0; i < f->nr; i++)
+		end_data_file(f->path[i], pid, status);
 	counting_end(c, f->nr ? f->path[0] : NULL, pid);
 	metrics_end(&r->metrics, f);
 	if (!r->quiet)
@@ -319,7 +360,7 @@ static int run_child(struct run_request *r, struct child *c, const char *output,
  */
 int cmd_run(int argc, char **argv)
 {
-	const char *output;
+	const char *output, *learned;
 	struct run_request r;
 	struct run_program p;
 	struct counting counting;
@@ -334,8 +375,12 @@ int cmd_run(int argc, char **argv)
 	if (rc)
 		return rc;
 	output = output_name();
-	if (p.preload)
-		warn_of_output(output);
+	learned = getenv("ELIDE_LEARNED");
+	if (p.preload) {
+		warn_of_file(output, "counted");
+		if (learned && *learned)
+			warn_of_file(learned, "learnt");
+	}
 	run = run_mark();
 	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
 	c.argv = run_command(&r, &p, &c.path);

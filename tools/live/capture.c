@@ -128,8 +128,12 @@ static int set_holder(struct stacks *s, struct stacks_thread *t, int inner_tid)
 	if (holder != STACKS_NONE)
 		return stacks_add_holder(t, holder);
 	/* A joined thread may just have ended, but a lock stays with a thread that has ended. */
-	if (t->wait == STACKS_WAIT_LOCK)
-		t->gone = inner_tid;
+	if (t->wait != STACKS_WAIT_LOCK)
+		return 0;
+	t->gone = inner_tid;
+	/* In another pid namespace the id would be another thread's. */
+	if (t->tid == t->inner_tid)
+		t->gone_parent = process_parent_with(s->pid, inner_tid);
 	return 0;
 }
 

@@ -295,6 +295,21 @@ int process_inner_tid(long pid, int tid)
 	return inner;
 }
 
+long process_parent_with(long pid, int tid)
+{
+	char file[64], line[512];
+	FILE *f = open_proc(pid, "status");
+	long parent = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "PPid: %ld", &parent) == 1)
+			break;
+	if (f)
+		fclose(f);
+	snprintf(file, sizeof(file), "/proc/%ld/task/%d", parent, tid);
+	return parent > 0 && !access(file, F_OK) ? parent : 0;
+}
+
 void process_thread_name(long pid, int tid, char *name, size_t size)
 {
 	char file[64];

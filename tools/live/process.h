@@ -86,6 +86,13 @@ int process_threads(long pid, int **tids, size_t *nr);
 /** process_inner_tid() - the id of a thread in its own pid namespace. */
 int process_inner_tid(long pid, int tid);
 
+/**
+ * process_parent_with() - the parent of a process, if the thread @tid is one of the parent's.
+ *
+ * Return: its id; 0 if not, or if it cannot be read.
+ */
+long process_parent_with(long pid, int tid);
+
 /** process_thread_name() - copy the name of a thread to @name, @size bytes; empty if it has ended. */
 void process_thread_name(long pid, int tid, char *name, size_t size);
 

@@ -123,7 +123,7 @@ static void subtract(const struct report *r, struct line *l, const struct line *
 	l->sum.contended = less(l->sum.contended, before->sum.contended);
 	l->sum.wasted_cycles = less(l->sum.wasted_cycles, before->sum.wasted_cycles);
 	subtract_times(&l->sum.wait, &before->sum.wait);
-	subtract_times(&l->sum.hold, &before->sum.hold);
+	l->sum.hold.count = less(l->sum.hold.count, before->sum.hold.count);
 	l->held = l->held > before->held ? l->held - before->held : 0;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		l->sum.causes[i] = less(l->sum.causes[i], before->sum.causes[i]);

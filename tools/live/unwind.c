@@ -194,7 +194,7 @@ struct unwinder *unwinder_new(struct memory *m, const struct objects *o, const c
 
 size_t unwind(struct unwinder *u, const struct seize_thread *t, uint64_t *frames, size_t max)
 {
-	bool exact = true;
+	bool interrupted;
 	unw_cursor_t cursor;
 	unw_word_t ip, sp, last = 0;
 	size_t nr = 0;
@@ -206,13 +206,19 @@ size_t unwind(struct unwinder *u, const struct seize_thread *t, uint64_t *frames
 	if (lib.init_remote(&cursor, u->space, u))
 		return nr;
 	while (nr < max) {
-		exact = lib.is_signal_frame(&cursor) > 0;
 		if (lib.step(&cursor) <= 0 || lib.get_reg(&cursor, UNW_REG_IP, &ip) ||
-		    lib.get_reg(&cursor, UNW_REG_SP, &sp) || !ip || sp <= last)
+		    lib.get_reg(&cursor, UNW_REG_SP, &sp) || !ip)
 			break;
+		/* After the step, it is set in the frame that the signal has interrupted. */
+		interrupted = lib.is_signal_frame(&cursor) > 0;
 		/* A stack grows downwards, but a signal handler may run on an alternate one. */
-		last = exact ? 0 : sp;
-		frames[nr++] = ip + exact;
+		if (sp <= last && !interrupted)
+			break;
+		last = sp;
+		/* The handler returns to the first byte of what returns from the signal. */
+		if (interrupted && nr > 1)
+			frames[nr - 1]++;
+		frames[nr++] = ip + interrupted;
 	}
 	return nr;
 }

@@ -341,11 +341,12 @@ static int next_cause(const struct report *r, const struct line *l, const unsign
 	return best;
 }
 
-/* A misuse of a lock of this row's class. */
+/* A misuse of a lock of this row's class; that its holder ended is no fault of the calls that get it. */
 static const struct misuse_line *find_misuse(const struct report *r, const struct line *l)
 {
 	for (size_t i = 0; l->nr_classes == 1 && i < r->nr_misuse; i++)
-		if (r->misuse[i].record->class == l->sum.class_index + 1)
+		if (r->misuse[i].record->class == l->sum.class_index + 1 &&
+		    r->misuse[i].record->type < ELIDE_MISUSE_OWNER_DIED)
 			return &r->misuse[i];
 	return NULL;
 }

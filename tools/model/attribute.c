@@ -62,9 +62,19 @@ double line_max_wait(const struct line *l)
 
 double line_avg_hold(const struct line *l)
 {
-	uint64_t locked = l->sum.not_attempted + l->sum.fallback;
+	const struct elide_holds *h = &l->sum.hold;
+	uint64_t locked = l->sum.not_attempted + l->sum.fallback, weight = h->weight + h->exact;
 
-	return l->sum.hold.count && locked ? l->held / (double)locked : NAN;
+	if (!h->count || !weight)
+		return NAN;
+	return locked ? l->held / (double)locked : (double)(h->total + h->exact_total) / (double)weight;
+}
+
+static double mean_hold(const struct line *l)
+{
+	double avg = line_avg_hold(l);
+
+	return isnan(avg) ? 0 : avg;
 }
 
 double line_hold(const struct line *l)
@@ -72,13 +82,13 @@ double line_hold(const struct line *l)
 	return l->sum.hold.count ? l->held : NAN;
 }
 
-void bins_add(uint64_t *to, const uint32_t *bins, bool negates)
+void bins_add(uint64_t *to, const uint64_t *bins)
 {
 	for (int i = 0; i < ELIDE_NR_BINS; i++)
-		to[i] += negates ? (uint64_t)(int64_t)(int32_t)bins[i] : bins[i];
+		to[i] += bins[i];
 }
 
-double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q)
+double bins_quantile(const uint64_t *bins, uint64_t min, uint64_t max, double q)
 {
 	double all = 0, before = 0, v = NAN;
 
@@ -93,8 +103,8 @@ double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q
 		break;
 	}
 	/* After a reset minimum and maximum are still those since the start. */
-	if (t->min <= t->max)
-		v = fmin(fmax(v, (double)t->min), (double)t->max);
+	if (min <= max)
+		v = fmin(fmax(v, (double)min), (double)max);
 	return all > 0 ? v : NAN;
 }
 
@@ -148,8 +158,7 @@ double line_cost(const struct report *r, const struct line *l)
 	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l))
 		return fmin((double)l->sum.wait.total, (double)r->cycles / IDLE_PART);
 	return (double)l->sum.wasted_cycles + (double)l->sum.wait.total +
-	       (double)l->sum.fallback * mean(&l->sum.hold) +
-	       (double)l->given_up * (wasted + mean(&l->sum.hold));
+	       (double)l->sum.fallback * mean_hold(l) + (double)l->given_up * (wasted + mean_hold(l));
 }
 
 /*
@@ -165,13 +174,13 @@ double line_cost(const struct report *r, const struct line *l)
 static double held_percent(const struct report *r, uint32_t class_index)
 {
 	const struct class_use *use = &r->uses[class_index];
-
 	const struct elide_class *class = &r->file->classes[class_index];
 
-	if (!use->hold_count || !r->cycles)
+	if (!use->hold_weight || !r->cycles)
 		return -1;
-	return share(r, (double)use->hold_total / (double)use->hold_count * (double)use->acquired,
-		     class->nr_locks, class->kind);
+	/* Elided ones would hold it as long. */
+	return share(r, use->commits ? (double)use->hold_total / (double)use->hold_weight * (double)use->acquired :
+				       use->held, class->nr_locks, class->kind);
 }
 
 double line_held_percent(const struct report *r, const struct line *l)
@@ -350,8 +359,8 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
  */
 enum verdict line_verdict(const struct report *r, const struct line *l)
 {
-	int measured = l->sum.hold.count > 0;
-	double gained = (double)l->elided * (measured ? mean(&l->sum.hold) : 1);
+	int measured = !isnan(line_avg_hold(l));
+	double gained = (double)l->elided * (measured ? mean_hold(l) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 	struct measured m = line_measured(r, l);
 	int quiet = line_is_quiet(r, l), judged = l->attempts >= EVIDENCE_ATTEMPTS;

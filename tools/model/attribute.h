@@ -60,14 +60,13 @@ double line_held(const struct report *r, const struct line *l);
  * bins_add() - add a row's histogram to one of many rows.
  * @to: ELIDE_NR_BINS of elide_bin()
  * @bins: as many
- * @negates: numbers may be negated, see struct data_file
  */
-void bins_add(uint64_t *to, const uint32_t *bins, bool negates);
+void bins_add(uint64_t *to, const uint64_t *bins);
 
 /**
  * bins_quantile() - a quantile of a histogram of times.
  * @bins: ELIDE_NR_BINS of elide_bin()
- * @t: sum and extremes of the same times, which bound the result
+ * @min, @max: the shortest and the longest of the same times, which bound the result
  * @q: 0 to 1
  *
  * The times in a bin, whose end is twice its beginning, are assumed to be spread evenly on a
@@ -75,7 +74,7 @@ void bins_add(uint64_t *to, const uint32_t *bins, bool negates);
  *
  * Return: cycles; NAN if the histogram is empty.
  */
-double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q);
+double bins_quantile(const uint64_t *bins, uint64_t min, uint64_t max, double q);
 
 /** line_cost() - cycles that a row's locks cost the program; attribute.c has the formula. */
 double line_cost(const struct report *r, const struct line *l);

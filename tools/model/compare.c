@@ -42,12 +42,14 @@ int compare_judge(struct comparison *c)
 	if (!elapsed)
 		return -ENOMEM;
 	c->exits_differ = false;
+	c->nr_failed = 0;
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct run_result *r = c->pairs[i].run;
 
 		elapsed[i] = log_ratio(r[PLAIN].elapsed_s, r[ELIDED].elapsed_s);
 		cpu[i] = log_ratio(r[PLAIN].cpu_s, r[ELIDED].cpu_s);
 		c->exits_differ |= r[PLAIN].exit != r[ELIDED].exit;
+		c->nr_failed += r[PLAIN].exit || r[ELIDED].exit;
 	}
 	c->elapsed = stats_interval(elapsed, c->nr, c->confidence);
 	c->cpu = stats_interval(cpu, c->nr, c->confidence);

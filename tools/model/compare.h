@@ -63,6 +63,8 @@ struct compare_condition {
  * struct comparison - the runs, and the results.
  * @confidence, @margin: fractions
  * @elapsed, @cpu: intervals of the logarithm of elided by plain time
+ * @exits_differ: of plain and elided, in some pair
+ * @nr_failed: pairs in which a run had another exit code than 0
  */
 struct comparison {
 	char **argv;
@@ -78,6 +80,7 @@ struct comparison {
 	enum effect effect;
 	size_t more;
 	bool exits_differ;
+	size_t nr_failed;
 };
 
 /** compare_judge() - compute the intervals and the verdict from the pairs. Return: 0 or -ENOMEM. */

@@ -18,6 +18,7 @@
 #include "file/faults.h"
 #include "file/read.h"
 #include "load.h"
+#include "file/open-waits.h"
 #include "records.h"
 
 /* Appends @nr records of @size bytes to an array whose length is *@have. */
@@ -208,6 +209,21 @@ static int take_chunk(struct reader *r, struct found *found, struct data_file *f
 }
 
 /* Negate a row, so that its sum with the row it was copied from is 0 modulo 2^64. */
+static void negate_holds(struct elide_holds *h)
+{
+	*h = (struct elide_holds){
+		.count = -h->count,
+		.min = ~0ull,
+		.exact = -h->exact,
+		.exact_total = -h->exact_total,
+		.weight = -h->weight,
+		.total = -h->total,
+		.spread = -h->spread,
+		.spread_total = -h->spread_total,
+		.spread_squares = -h->spread_squares,
+	};
+}
+
 static void negate_times(struct elide_times *t)
 {
 	*t = (struct elide_times){.count = -t->count, .total = -t->total, .min = ~0ull};
@@ -230,7 +246,7 @@ static void negate_row(struct elide_row *row)
 	}
 	row->wasted_cycles = -row->wasted_cycles;
 	negate_times(&row->wait);
-	negate_times(&row->hold);
+	negate_holds(&row->hold);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		row->causes[i] = -row->causes[i];
 }
@@ -281,6 +297,7 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 				++*nr_orphans;
 				continue;
 			}
+			open_waits_add(f, c.head.block, record);
 			if (negated)
 				negate_row(record);
 			rc = row(arg, c.head.block, record);
@@ -449,7 +466,7 @@ static int subtract(struct data_file *file, struct data_file *base)
 	return rc;
 }
 
-int load_base(struct data_file *file)
+static int subtract_base(struct data_file *file)
 {
 	struct elide_header *h = &file->header;
 	char path[PATH_MAX + sizeof(LOAD_BASE_SUFFIX)], error[LOAD_ERROR_MAX];
@@ -481,4 +498,11 @@ int load_base(struct data_file *file)
 	h->start_ns = base.header.end_ns;
 	h->start_cycles = base.header.end_cycles;
 	return rc;
+}
+
+int load_base(struct data_file *file)
+{
+	int rc = subtract_base(file);
+
+	return rc ? rc : open_waits_blame(file);
 }

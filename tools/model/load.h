@@ -157,12 +157,15 @@ int load_block_rows(const struct data_file *file, load_row row, void *arg);
 int load_header(const char *path, struct elide_header *header);
 
 /**
- * load_base() - subtract what was counted before the last reset of the process.
+ * load_base() - subtract what was counted before the last reset of the process, and look for who is to
+ * blame for waits that have not ended.
  * @file: a file that load() has read; a base of another process is ignored
  *
  * Minima and maxima remain those since the start.
  *
- * Return: 0 or -ENOMEM.
+ * The end of the file's time is known: live_set_end() comes before.
+ *
+ * Return: 0 or -errno.
  */
 int load_base(struct data_file *file);
 

@@ -464,6 +464,7 @@ void merge_numbers(struct elide_header *to, const struct elide_header *h)
 		to->dropped[i] += h->dropped[i];
 	to->args_left_out |= h->args_left_out;
 	to->filter |= h->filter;
+	to->dlmopen |= h->dlmopen;
 	to->nr_unsaid += h->nr_unsaid;
 	if (h->nr_unsaid)
 		memcpy(to->unsaid, h->unsaid, sizeof(to->unsaid));

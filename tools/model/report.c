@@ -25,12 +25,12 @@
 #include "report.h"
 
 /* Add the numbers of a row that struct sum does not have. */
-static void add_rest(struct line *l, const struct elide_row *row, bool negates)
+static void add_rest(struct line *l, const struct elide_row *row)
 {
 	times_add(&l->sum.wait, &row->wait);
-	times_add(&l->sum.hold, &row->hold);
-	bins_add(l->wait_bins, row->wait_bins, negates);
-	bins_add(l->hold_bins, row->hold_bins, negates);
+	holds_add(&l->sum.hold, &row->hold);
+	bins_add(l->sum.wait_bins, row->wait_bins);
+	bins_add(l->sum.hold_bins, row->hold_bins);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		if (row->causes[i])
 			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
@@ -55,14 +55,14 @@ static int sum_one(void *arg, const struct elide_row *row)
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	sum_row(&reading->total, row);
-	add_rest(&reading->r->total, row, reading->r->file->negates);
+	add_rest(&reading->r->total, row);
 	return 0;
 }
 
-/* A sum without acquisitions, failed tries and aborts, as after a reset. */
+/* A sum without acquisitions, waits that have not ended, failed tries and aborts, as after a reset. */
 static int is_empty(const struct sum *s)
 {
-	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted + s->failed;
+	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted + s->failed + s->contended;
 
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		sum += s->by_column[i];
@@ -204,12 +204,13 @@ static int fill_line(void *arg, const struct elide_row *row)
 		return 0;
 	/* The sums are of the first reading, and a running process has counted since. */
 	if (!l->filled) {
-		l->sum.wait = l->sum.hold = (struct elide_times){0};
-		memset(l->wait_bins, 0, sizeof(l->wait_bins));
-		memset(l->hold_bins, 0, sizeof(l->hold_bins));
+		l->sum.wait = (struct elide_times){0};
+		l->sum.hold = (struct elide_holds){0};
+		memset(l->sum.wait_bins, 0, sizeof(l->sum.wait_bins));
+		memset(l->sum.hold_bins, 0, sizeof(l->sum.hold_bins));
 		l->filled = 1;
 	}
-	add_rest(l, row, reading->r->file->negates);
+	add_rest(l, row);
 	return 0;
 }
 
@@ -269,6 +270,9 @@ static void use_class(struct report *r, const struct sum *s)
 {
 	struct class_use *use = &r->uses[s->class_index];
 
+	use->held += s->held;
+	use->hold_weight += s->hold_weight;
+	use->hold_total += s->hold_total;
 	/* Waits for condition variables count only for the mutex. */
 	if (s->kind == ELIDE_KIND_REACQUIRE) {
 		use->contended += s->contended;
@@ -278,8 +282,6 @@ static void use_class(struct report *r, const struct sum *s)
 	use->commits += s->commits + s->nested;
 	use->contended += s->contended;
 	use->failed += s->failed;
-	use->hold_total += s->hold_total;
-	use->hold_count += s->hold_count;
 	class_conflicts(use, s);
 }
 
@@ -314,8 +316,8 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	r->total.sum.wait = rest.sum.wait;
 	r->total.sum.hold = rest.sum.hold;
 	memcpy(r->total.sum.causes, rest.sum.causes, sizeof(rest.sum.causes));
-	memcpy(r->total.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
-	memcpy(r->total.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
+	memcpy(r->total.sum.wait_bins, rest.sum.wait_bins, sizeof(rest.sum.wait_bins));
+	memcpy(r->total.sum.hold_bins, rest.sum.hold_bins, sizeof(rest.sum.hold_bins));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
 		if (elide_kind_is_lock(r->file->classes[i].kind))
 			r->total.nr_locks += r->file->classes[i].nr_locks;
@@ -338,6 +340,15 @@ static int compare_misuse(const void *x, const void *y)
 	return c ? c : by_number(a->site.offset, b->site.offset);
 }
 
+/* The name of a thread; NULL if no record has its id. */
+static const char *name_of_thread(const struct report *r, uint32_t tid)
+{
+	for (size_t i = 0; tid && i < r->file->nr_threads; i++)
+		if (r->file->threads[i].tid == tid && r->file->threads[i].name[0])
+			return r->file->threads[i].name;
+	return NULL;
+}
+
 static int build_misuse(struct report *r)
 {
 	r->misuse = calloc(r->file->nr_misuse + 1, sizeof(*r->misuse));
@@ -345,10 +356,16 @@ static int build_misuse(struct report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->file->nr_misuse; i++) {
 		struct misuse_line *m = &r->misuse[r->nr_misuse++];
+		struct place place;
 
 		m->record = &r->file->misuse[i];
 		symbolize_call(r->symbols, m->record->site, &m->site);
-		symbolize_data(r->symbols, m->record->lock, &m->lock);
+		m->owner = name_of_thread(r, m->record->tid);
+		if (!m->record->class || m->record->class > r->file->nr_classes)
+			continue;
+		m->lock = class_name(r->symbols, &r->file->classes[m->record->class - 1], &place);
+		if (!m->lock)
+			return -ENOMEM;
 	}
 	qsort(r->misuse, r->nr_misuse, sizeof(*r->misuse), compare_misuse);
 	return 0;
@@ -407,6 +424,8 @@ void report_free(struct report *r)
 		line_free_names(&r->lines[i]);
 	free(r->lines);
 	free(r->uses);
+	for (size_t i = 0; i < r->nr_misuse; i++)
+		free(r->misuse[i].lock);
 	free(r->misuse);
 	order_free(r);
 	evidence_free(r);

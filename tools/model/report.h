@@ -43,8 +43,7 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREA
  * @class_type: enum elide_class_type
  * @sum:        counters; its class and site are those of the first row, its state and bins are
  *              meaningless
- * @wait_bins, @hold_bins: the histograms, as a bin of many rows may exceed 2^32
- * @held:       cycles that the locks were held, see struct sum
+ * @held:       cycles that the locks were held, see struct sum; @held_error: its standard error
  * @acquired, @elided, @attempts, @aborts: sums of counters, see struct elide_row
  * @given_up:   acquisitions not attempted because the policy has given up the call site
  * @quiet:      acquisitions of uncontended locks, see class_is_quiet()
@@ -71,9 +70,8 @@ struct line {
 	unsigned int class_type;
 	uint64_t nr_locks;
 	struct elide_row sum;
-	uint64_t wait_bins[ELIDE_NR_BINS];
-	uint64_t hold_bins[ELIDE_NR_BINS];
 	double held;
+	double held_error;
 	uint64_t acquired;
 	uint64_t elided;
 	uint64_t attempts;
@@ -104,11 +102,16 @@ struct line {
 	size_t nr_blames;
 };
 
-/* A misuse of a lock, named. */
+/**
+ * struct misuse_line - a misuse of a lock, named.
+ * @lock:  as in the table of rows; NULL where its class is not known
+ * @owner: name of the thread that died holding it; NULL where that is not known
+ */
 struct misuse_line {
 	const struct elide_misuse *record;
 	struct place site;
-	struct place lock;
+	char *lock;
+	const char *owner;
 };
 
 /* An edge of a cycle of locks, named: a thread held one lock when it acquired the next. */
@@ -139,8 +142,9 @@ struct class_use {
 	uint64_t commits;
 	uint64_t contended;
 	uint64_t failed;
+	double held;
+	uint64_t hold_weight;
 	uint64_t hold_total;
-	uint64_t hold_count;
 	int conflicts;
 };
 

@@ -64,6 +64,8 @@ struct stacks_held {
  * @timed:     it waits for a limited time only
  * @holders:   @nr_holders threads by index that hold what it waits for, or whose end it waits for
  * @gone:      thread id, in its pid namespace, of a holder that is not a thread of the process; 0: none
+ * @gone_parent: the parent process, if @gone is a thread of that: the lock was held when it forked, unless the
+ *              processes share it; else 0
  * @held:      @nr_held locks that it is known to hold
  */
 struct stacks_thread {
@@ -83,6 +85,7 @@ struct stacks_thread {
 	uint32_t *holders;
 	size_t nr_holders;
 	int gone;
+	long gone_parent;
 	struct stacks_held *held;
 	size_t nr_held;
 };

@@ -4,6 +4,7 @@
  *
  * Must never keep a whole row, as a file may have a million.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,24 @@ void times_add(struct elide_times *to, const struct elide_times *t)
 	to->total += t->total;
 }
 
+void holds_add(struct elide_holds *to, const struct elide_holds *h)
+{
+	if (!h->count)
+		return;
+	if (!to->count || h->min < to->min)
+		to->min = h->min;
+	if (h->max > to->max)
+		to->max = h->max;
+	to->count += h->count;
+	to->exact += h->exact;
+	to->exact_total += h->exact_total;
+	to->weight += h->weight;
+	to->total += h->total;
+	to->spread += h->spread;
+	to->spread_total += h->spread_total;
+	to->spread_squares += h->spread_squares;
+}
+
 void sum_row(struct sum *to, const struct elide_row *row)
 {
 	to->nr_rows++;
@@ -114,8 +133,10 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	if (row->wait.max > to->wait_max)
 		to->wait_max = row->wait.max;
 	to->held += elide_row_held(row);
-	to->hold_total += row->hold.total;
+	to->held_variance += elide_row_held_variance(row);
 	to->hold_count += row->hold.count;
+	to->hold_weight += row->hold.weight + row->hold.exact;
+	to->hold_total += row->hold.total + row->hold.exact_total;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
 		/* A cause of a later version counts as "other". */
 		int cause = i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other;
@@ -147,8 +168,10 @@ void sum_add(struct sum *to, const struct sum *from)
 	if (from->wait_max > to->wait_max)
 		to->wait_max = from->wait_max;
 	to->held += from->held;
-	to->hold_total += from->hold_total;
+	to->held_variance += from->held_variance;
 	to->hold_count += from->hold_count;
+	to->hold_weight += from->hold_weight;
+	to->hold_total += from->hold_total;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		to->by_column[i] += from->by_column[i];
 	for (int i = 0; i < ELIDE_NR_STATES; i++)
@@ -195,8 +218,10 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->sum.wait.count = sum->wait_count;
 	l->sum.wait.max = sum->wait_max;
 	l->held = sum->held > 0 ? sum->held : 0;
-	l->sum.hold.total = sum->hold_total;
+	l->held_error = sqrt(fabs(sum->held_variance));
 	l->sum.hold.count = sum->hold_count;
+	l->sum.hold.weight = sum->hold_weight;
+	l->sum.hold.total = sum->hold_total;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++) {
 		l->by_column[i] = sum->by_column[i];
 		l->aborts += sum->by_column[i];

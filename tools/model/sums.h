@@ -24,8 +24,9 @@
  * @blocked:  the share of @blocker in the time waited
  * @peers:    see struct line
  * @blocks:   1 if it is the blocker of another sum, or of itself
- * @held:     cycles that the locks were held: for each row of the file the mean of its samples times
- *            its locked acquisitions; with few samples the longest counts once
+ * @held, @held_variance: sums of elide_row_held() and elide_row_held_variance()
+ * @hold_count, @hold_weight, @hold_total: measured hold times, acquisitions for which they stand, and the sum of
+ *            the times of these
  * @votes:    acquisitions by enum elide_row_state, see sum_state()
  */
 struct sum {
@@ -59,8 +60,10 @@ struct sum {
 	uint64_t wait_count;
 	uint64_t wait_max;
 	double held;
-	uint64_t hold_total;
+	double held_variance;
 	uint64_t hold_count;
+	uint64_t hold_weight;
+	uint64_t hold_total;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
 	uint64_t votes[ELIDE_NR_STATES];
 };
@@ -88,6 +91,9 @@ struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsign
 
 /** times_add() - add measured times: their number, sum and extremes. */
 void times_add(struct elide_times *to, const struct elide_times *t);
+
+/** holds_add() - add measured hold times. */
+void holds_add(struct elide_holds *to, const struct elide_holds *h);
 
 /** sum_row() - add a row of the file to a sum. */
 void sum_row(struct sum *to, const struct elide_row *row);

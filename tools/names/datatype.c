@@ -123,8 +123,9 @@ static int is_at(Dwarf_Attribute *location, uint64_t address)
 		return 0;
 	if (ops[0].atom == DW_OP_addr)
 		return ops[0].number == address;
-	/* clang has addresses in a table. */
-	return ops[0].atom == DW_OP_addrx && !dwarf_getlocation_attr(location, ops, &indexed) &&
+	/* clang, and gcc with -gsplit-dwarf, have addresses in a table. */
+	return (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
+	       !dwarf_getlocation_attr(location, ops, &indexed) &&
 	       !dwarf_formaddr(&indexed, &found) && found == address;
 }
 

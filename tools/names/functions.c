@@ -26,9 +26,13 @@ Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);
 
-	if (unit)
+	/*
+	 * That search needs .debug_aranges, which neither clang nor Go write, and takes the unit before
+	 * an address that is in none: check it, or search every unit.
+	 */
+	if (unit && dwarf_haspc(unit, address - *bias) == 1)
 		return unit;
-	/* That search needs .debug_aranges, which clang does not write: search every unit. */
+	unit = NULL;
 	while ((unit = dwfl_module_nextcu(m, unit, bias)))
 		if (dwarf_haspc(unit, address - *bias) == 1)
 			return unit;
@@ -80,10 +84,22 @@ static int descend(struct walk *w, Dwarf_Die *die, int depth)
 	return 0;
 }
 
+Dwarf_Die *functions_whole_unit(Dwarf_Die *unit, Dwarf_Die *whole)
+{
+	uint8_t type = 0;
+
+	if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, whole, NULL, NULL, NULL) &&
+	    type == DW_UT_skeleton && whole->cu)
+		return whole;
+	return unit;
+}
+
 size_t functions_around(Dwarf_Die *unit, uint64_t address, Dwarf_Die *to, size_t max)
 {
 	struct walk w = {.address = address, .to = to, .max = max};
+	Dwarf_Die whole;
 
+	unit = functions_whole_unit(unit, &whole);
 	if (!descend(&w, unit, 0)) {
 		w.whole = 1;
 		descend(&w, unit, 0);

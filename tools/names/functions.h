@@ -18,6 +18,17 @@
 Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias);
 
 /**
+ * functions_whole_unit() - the unit with functions, variables and types.
+ * @whole: room for it
+ *
+ * With -gsplit-dwarf the object has the lines, and a skeleton in place of the unit, which is in a file
+ * that elfutils opens: NAME.dwo, or, since elfutils 0.191, PROGRAM.dwp.
+ *
+ * Return: @unit if that is no skeleton, or its other part is not found.
+ */
+Dwarf_Die *functions_whole_unit(Dwarf_Die *unit, Dwarf_Die *whole);
+
+/**
  * functions_around() - the functions around an address of a unit.
  * @to: set to them, the innermost first; the last is the one they were inlined into
  *

@@ -34,7 +34,8 @@ NAMES(rtm_name, [ELIDE_RTM_NONE] = "none", [ELIDE_RTM_HARDWARE] = "hardware",
 NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
       [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlock-foreign",
       [ELIDE_MISUSE_DESTROY_HELD] = "destroy-held", [ELIDE_MISUSE_RELOCK] = "relock",
-      [ELIDE_MISUSE_EXIT_HELD] = "exit-held")
+      [ELIDE_MISUSE_EXIT_HELD] = "exit-held", [ELIDE_MISUSE_OWNER_DIED] = "owner-died",
+      [ELIDE_MISUSE_NOT_RECOVERABLE] = "not-recoverable")
 NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
       [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
       [ELIDE_DROPPED_MODULES] = "modules",
@@ -47,7 +48,9 @@ NAMES(misuse_says, [ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody hold
       [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",
       [ELIDE_MISUSE_DESTROY_HELD] = "destroys a lock that is held",
       [ELIDE_MISUSE_RELOCK] = "locks again a lock that it holds",
-      [ELIDE_MISUSE_EXIT_HELD] = "locks a lock that its thread holds when it ends")
+      [ELIDE_MISUSE_EXIT_HELD] = "locks a lock that its thread holds when it ends",
+      [ELIDE_MISUSE_OWNER_DIED] = "gets a lock whose holder has ended",
+      [ELIDE_MISUSE_NOT_RECOVERABLE] = "locks a lock that is not recoverable")
 NAMES(sample_name, [ELIDE_SAMPLE_ABORT] = "abort", [ELIDE_SAMPLE_WAIT] = "wait",
       [ELIDE_SAMPLE_BLOCK] = "block")
 NAMES(source_name, [ELIDE_DETAIL_STATUS] = "status", [ELIDE_DETAIL_EMULATOR] = "emulator",

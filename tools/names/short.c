@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * short.c - names that fit a table: the last parts of a C++ name, without its
+ * short.c - names that fit a table: the last parts of a name of C++ or Rust, without its
  * arguments. The whole names stand below the table, and in JSON and CSV.
  */
 #include <ctype.h>
@@ -25,7 +25,10 @@ static const char *skip(const char *p, char open, char close)
 	int depth = 0;
 
 	for (; *p; p++) {
-		if (*p == open)
+		/* The arrow before the type that a function of Rust returns closes nothing. */
+		if (*p == '-' && p[1] == '>')
+			p++;
+		else if (*p == open)
 			depth++;
 		else if (*p == close && !--depth)
 			return p + 1;
@@ -190,16 +193,47 @@ size_t plain_symbol(char *to, size_t size, const char *name)
 	return len;
 }
 
+/*
+ * In Rust the name of a method begins with its type, as in <T>::method or <T as Trait>::method, and
+ * T is a path of its own: *@last becomes its last part. Return: the end of the bracket.
+ */
+static const char *copy_self_type(struct part *last, const char *p)
+{
+	const char *end = skip(p, '<', '>'), *at = p + 1;
+	char type[PLAIN_NAME];
+	struct part next;
+
+	while (at + 1 < end && strncmp(at, " as ", 4))
+		at = *at == '<' ? skip(at, '<', '>') : at + 1;
+	snprintf(type, sizeof(type), "%.*s", (int)(at - p - 1), p + 1);
+	for (p = type; *p; p += strncmp(p, "::", 2) ? 0 : 2) {
+		p = copy_part(&next, p);
+		if (next.len)
+			*last = next;
+	}
+	return end;
+}
+
 void short_symbol(char *to, size_t size, const char *name)
 {
 	char plain[PLAIN_NAME];
 	struct part parts[2] = {0}, next;
 	const char *p = plain_symbol(plain, sizeof(plain), name) < sizeof(plain) ? plain : name;
 
+	if (*p == '<')
+		p = copy_self_type(&parts[1], p);
 	while (*p) {
 		p = copy_part(&next, p);
 		if (!strncmp(p, "::", 2))
 			p += 2;
+		/* Arguments after "::", as Rust has them. */
+		if (!next.len)
+			continue;
+		/* A closure in a closure: the function that both are in says more than the outer one. */
+		if (next.text[0] == '{' && parts[1].len && parts[1].text[0] == '{') {
+			parts[1] = next;
+			continue;
+		}
 		if (parts[1].len && parts[1].text[0] == '{' && next.len == 10 &&
 		    !strncmp(next.text, "operator()", 10))
 			break;

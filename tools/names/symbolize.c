@@ -9,7 +9,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,11 +19,9 @@
 
 #include "../../lib/compiler.h"
 #include "datatype.h"
+#include "demangle.h"
 #include "functions.h"
 #include "symbolize.h"
-
-/* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
-typedef char *(*demangle_fn)(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* A string that must live as long as the symbolizer. */
 struct text {
@@ -78,47 +75,12 @@ static const char *keep(struct symbolizer *s, const char *string)
 	return t->s;
 }
 
-/*
- * The demangler is loaded at the first name of C++, as loading libstdc++ takes half of the start time of
- * a command. NULL: there is none, and such names stay as they are.
- */
-static demangle_fn find_demangler(void)
+/* Its name in the source, kept as by keep(). */
+static const char *plain_name(struct symbolizer *s, const char *name)
 {
-	static demangle_fn found;
-	static int searched;
+	char *plain = demangle(name);
+	const char *kept = keep(s, plain ? plain : name);
 
-	if (!searched++) {
-		void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-
-		found = library ? (demangle_fn)dlsym(library, "__cxa_demangle") : NULL;
-	}
-	return found;
-}
-
-/* NULL: it is not a mangled name. */
-static char *demangled(const char *name)
-{
-	demangle_fn demangler = find_demangler();
-	int status;
-
-	return demangler ? demangler(name, NULL, NULL, &status) : NULL;
-}
-
-/*
- * The name as in the source: demangled, without its version, glibc's prefix for its own
- * functions, and the compiler's suffix for a clone.
- */
-static const char *demangle(struct symbolizer *s, const char *name)
-{
-	char *plain = strncmp(name, "_Z", 2) ? strndup(name, strcspn(name, "@")) :
-					       demangled(name);
-	char *clone = plain ? strstr(plain, " [clone ") : NULL;
-	const char *own = plain && !strncmp(plain, "__GI_", 5) ? plain + 5 : plain;
-	const char *kept;
-
-	if (clone)
-		*clone = '\0';
-	kept = keep(s, own ? own : name);
 	free(plain);
 	return kept;
 }
@@ -294,7 +256,7 @@ static size_t outer_functions(struct symbolizer *s, Dwarf_Die *unit, Dwarf_Die *
 		if (i == nr - 1)
 			places[i].symbol = places[0].inlined_into;
 		else if (name)
-			places[i].symbol = demangle(s, name);
+			places[i].symbol = plain_name(s, name);
 		if (dwarf_formudata(dwarf_attr(&functions[i - 1], DW_AT_call_line, &attr), &line) ||
 		    dwarf_formudata(dwarf_attr(&functions[i - 1], DW_AT_call_file, &attr), &file) ||
 		    !files || !dwarf_filesrc(files, file, NULL, NULL))
@@ -330,8 +292,8 @@ static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
 	else if (outer)
 		place->symbol_offset = offset;
 	if (nr > 1 && inner && outer && !is_clone(outer, inner)) {
-		place->symbol = demangle(s, inner);
-		place->inlined_into = demangle(s, outer);
+		place->symbol = plain_name(s, inner);
+		place->inlined_into = plain_name(s, outer);
 		outer_functions(s, unit, functions, nr, places);
 		/* The last is the function that all were inlined into. */
 		places[nr - 1].inlined_into = NULL;
@@ -341,7 +303,7 @@ static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
 	if (outer && !(inner && is_clone(outer, inner)))
 		inner = outer;
 	if (inner)
-		place->symbol = demangle(s, inner);
+		place->symbol = plain_name(s, inner);
 	return 1;
 }
 
@@ -372,6 +334,19 @@ void symbolize_object(struct symbolizer *s, uint64_t address, struct place *plac
 	}
 }
 
+/*
+ * Is it where handlers return to, which asks the kernel to end the signal? In a C library without
+ * symbols that is known by its code: mov $SYS_rt_sigreturn, %rax; syscall.
+ */
+static int is_sigreturn(struct symbolizer *s, uint64_t address)
+{
+	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	uint8_t bytes[sizeof(code)];
+
+	return symbolize_bytes(s, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       !memcmp(bytes, code, sizeof(code));
+}
+
 static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answer *to)
 {
 	struct place places[INLINED_MAX] = {0};
@@ -379,6 +354,9 @@ static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answ
 	Dwfl_Module *m = locate(s, exact ? address : address - 1, &places[0]);
 	size_t nr = m ? name_code(s, m, places[0].offset, places) : 1;
 
+	/* gdb and perf have glibc's name for it. */
+	if (!exact && m && !places[0].symbol && is_sigreturn(s, address - 1))
+		places[0].symbol = "__restore_rt";
 	to->places = malloc(nr * sizeof(*places));
 	if (!to->places)
 		return 0;
@@ -512,7 +490,7 @@ void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
 
 	if (!name)
 		return;
-	place->symbol = demangle(s, name);
+	place->symbol = plain_name(s, name);
 	place->elf_symbol = keep(s, name);
 }
 
@@ -522,10 +500,13 @@ int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
 	Dwfl_Module *m = locate(s, code, &own);
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *unit = m ? functions_unit(m, own.offset, &bias) : NULL;
+	Dwarf_Die whole;
 
 	symbolize_data(s, address, &data);
-	return unit && data.elf_symbol &&
-	       datatype_is_pointer(unit, data.offset - data.symbol_offset - bias, data.elf_symbol,
+	if (!unit || !data.elf_symbol)
+		return 0;
+	return datatype_is_pointer(functions_whole_unit(unit, &whole),
+				   data.offset - data.symbol_offset - bias, data.elf_symbol,
 				   data.symbol_offset);
 }
 

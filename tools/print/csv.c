@@ -57,10 +57,9 @@ static void times_head(FILE *out, const char *name)
 		name);
 }
 
-/* @total: for hold times, which are sampled, the estimate for all acquisitions */
-static void times(FILE *out, const struct report *r, const struct elide_times *t, uint64_t total)
+static void times(FILE *out, const struct report *r, const struct elide_times *t, double mean)
 {
-	const uint64_t cycles[] = {t->min, t->count ? t->total / t->count : 0, t->max, total};
+	const uint64_t cycles[] = {t->min, (uint64_t)mean, t->max, t->total};
 
 	number(out, t->count, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cycles); i++) {
@@ -102,8 +101,9 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 #undef ELIDE_FIELD
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
 		number(out, l->sum.causes[i], r->elides);
-	times(out, r, &l->sum.wait, l->sum.wait.total);
-	times(out, r, &l->sum.hold, l->sum.hold.count ? line_hold(l) : 0);
+	times(out, r, &l->sum.wait, l->sum.wait.count ? line_avg_wait(l) : 0);
+	times(out, r, &(struct elide_times){.count = l->sum.hold.count, .min = l->sum.hold.min, .max = l->sum.hold.max,
+					    .total = (uint64_t)l->held}, l->sum.hold.count ? line_avg_hold(l) : 0);
 	if (isnan(held))
 		fputc(',', out);
 	else

@@ -38,30 +38,35 @@ static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count
 static json_t *quantile(const struct report *r, const struct elide_times *t, const uint64_t *bins,
 			double q)
 {
-	double v = bins_quantile(bins, t, q);
+	double v = bins_quantile(bins, t->min, t->max, q);
 
 	return isnan(v) ? json_null() : ns_number(r, (uint64_t)v, 1);
 }
 
-/* @total: for hold times, which are sampled, the estimate for all acquisitions */
 static json_t *times(const struct report *r, const struct elide_times *t, const uint64_t *bins,
-		     uint64_t total)
+		     double mean)
 {
 	json_t *o = json_object();
 
 	json_object_set_new(o, "count", json_number(t->count));
 	json_object_set_new(o, "min", ns_number(r, t->min, t->count));
-	json_object_set_new(o, "mean", ns_number(r, t->count ? t->total / t->count : 0, t->count));
+	json_object_set_new(o, "mean", ns_number(r, (uint64_t)mean, t->count));
 	json_object_set_new(o, "p50", quantile(r, t, bins, 0.5));
 	json_object_set_new(o, "p99", quantile(r, t, bins, 0.99));
 	json_object_set_new(o, "max", ns_number(r, t->max, t->count));
-	json_object_set_new(o, "total", ns_number(r, total, t->count));
+	json_object_set_new(o, "total", ns_number(r, t->total, t->count));
 	return o;
 }
 
 /* The keys that a row and the totals have in common. */
 static void counters(const struct report *r, const struct line *l, json_t *o)
 {
+	const struct elide_times hold = {
+		.count = l->sum.hold.count,
+		.total = (uint64_t)l->held,
+		.min = l->sum.hold.min,
+		.max = l->sum.hold.max,
+	};
 	json_t *causes = json_object();
 
 	json_object_set_new(o, "locks", json_number(l->nr_locks));
@@ -74,10 +79,9 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 				    known_number(l->sum.causes[i], r->elides));
 	json_object_set_new(o, "causes", causes);
 	json_object_set_new(o, "wait_ns",
-			    times(r, &l->sum.wait, l->wait_bins, l->sum.wait.total));
-	json_object_set_new(o, "hold_ns",
-			    times(r, &l->sum.hold, l->hold_bins,
-				  l->sum.hold.count ? line_hold(l) : 0));
+			    times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.count ? line_avg_wait(l) : 0));
+	json_object_set_new(o, "hold_ns", times(r, &hold, l->sum.hold_bins, hold.count ? line_avg_hold(l) : 0));
+	json_object_set_new(o, "hold_error", ns_number(r, (uint64_t)l->held_error, hold.count));
 	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
 }
 
@@ -221,6 +225,8 @@ static json_t *program(const struct report *r)
 		json_object_set_new(o, "args_left_out", json_true());
 	if (h->filter)
 		json_object_set_new(o, "filter", json_true());
+	if (h->dlmopen)
+		json_object_set_new(o, "dlmopen", json_true());
 	if (h->nr_unsaid)
 		json_object_set_new(o, "unsaid", unsaid(h));
 	json_object_set_new(o, "pid", json_number(h->pid));
@@ -287,9 +293,11 @@ static json_t *misuse(const struct report *r)
 
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
 		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
-		json_object_set_new(o, "lock", json_text(m->lock.symbol));
+		json_object_set_new(o, "lock", json_text(m->lock));
 		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
+		json_object_set_new(o, "owner_tid", known_number(m->record->tid, m->record->tid != 0));
+		json_object_set_new(o, "owner", json_text(m->owner));
 		json_array_append_new(list, o);
 	}
 	return list;

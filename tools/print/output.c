@@ -151,7 +151,7 @@ static void load_all(struct output *o, struct data_file *files, char *const *pat
 			*code = exit_unread(*code, err);
 			continue;
 		}
-		if (output->up_to_now && o->options->set_end)
+		if (o->options->set_end)
 			o->options->set_end(&f->header);
 		err = load_base(f);
 		if (err)

@@ -47,7 +47,7 @@ enum report_merge { MERGE_DEFAULT, MERGE_ALL, MERGE_NONE };
  * @folded: enum elide_sample_type of the stacks for the format folded
  * @merge:  how to treat the files of several processes
  * @view:   view of a format with several ones; 0 is the default
- * @set_end: sets the end of a running process to now; for formats with @up_to_now
+ * @set_end: sets the end of a running process to now
  */
 struct report_options {
 	const struct report_output *output;
@@ -83,7 +83,6 @@ struct output {
  * @top:        rows printed without --top, 0 for all
  * @merges:     by default one report for all processes of a run
  * @each_too:   then a report for each of them, too
- * @up_to_now:  the report of a running process ends now
  * @by_row_only: the format cannot sum over locks or sites, and has no views: --by is refused
  * @state_size: bytes of struct output's state
  * @argument:   takes the argument of @option. Return: 0, or -EINVAL after one line
@@ -103,7 +102,6 @@ struct report_output {
 	size_t top;
 	bool merges;
 	bool each_too;
-	bool up_to_now;
 	bool by_row_only;
 	size_t state_size;
 	int (*argument)(struct report_options *o, const char *text);

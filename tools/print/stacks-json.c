@@ -100,6 +100,7 @@ static json_t *wait_json(const struct stacks *s, const struct stacks_thread *t)
 	json_object_set_new(o, "timed", json_boolean(t->timed));
 	json_object_set_new(o, "holders", holders);
 	json_object_set_new(o, "holder_gone", t->gone ? json_number(t->gone) : json_null());
+	json_object_set_new(o, "holder_parent", t->gone_parent ? json_number(t->gone_parent) : json_null());
 	return o;
 }
 

@@ -124,7 +124,10 @@ static void print_holders(const struct stacks *s, const struct stacks_thread *t,
 		fprintf(out, "%s %s",
 			i ? " and" : lock ? ", held by" : ":",
 			thread_words(&s->threads[t->holders[i]], words));
-	if (t->gone)
+	if (t->gone_parent)
+		fprintf(out, ", held by thread %d of its parent, process %ld: unless they share the lock, fork "
+			"copied it while it was held, and nobody here unlocks it", t->gone, t->gone_parent);
+	else if (t->gone)
 		fprintf(out, ", held by thread %d, which is none of this process or has ended",
 			t->gone);
 }

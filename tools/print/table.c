@@ -359,6 +359,8 @@ static void print_totals(const struct report *r, FILE *out)
 	if (r->file->header.filter)
 		fprintf(out, "the process installed a seccomp filter: after that the library made no "
 			     "system call, and new threads have no names\n");
+	if (r->file->header.dlmopen)
+		fprintf(out, "not counted: locks of objects loaded by dlmopen, which have a C library of their own\n");
 	if (r->file->header.dropped[ELIDE_DROPPED_FILTER])
 		fprintf(out, "not counted: %llu acquisitions under the filter, while another thread "
 			     "was in a global-lock path\n",
@@ -404,12 +406,21 @@ static void print_misuse(const struct report *r, FILE *out)
 		fprintf(out, "misuse: ");
 		print_place(out, &m->site);
 		fprintf(out, " %s (%s", misuse_says(m->record->type), kind_name(m->record->kind));
-		if (m->lock.symbol) {
+		if (m->lock) {
 			fputc(' ', out);
-			print_clean(out, m->lock.symbol);
+			print_clean(out, m->lock);
 		}
-		fprintf(out, "), %llu time%s\n", (unsigned long long)m->record->count,
+		fprintf(out, "), %llu time%s", (unsigned long long)m->record->count,
 			plural(m->record->count));
+		if (m->record->tid)
+			fprintf(out, "; %sthread %u", m->record->count > 1 ? "the first was " : "",
+				m->record->tid);
+		if (m->owner) {
+			fputs(" \"", out);
+			print_clean(out, m->owner);
+			fputc('"', out);
+		}
+		fputc('\n', out);
 	}
 }
 

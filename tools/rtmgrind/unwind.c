@@ -212,7 +212,7 @@ Addr unwind_frames_end(ThreadId tid, Addr pc, Addr first, Addr end)
  * @tid: the thread, running or not
  * @pc: address of its present instruction
  * @pushed: this instruction is a push or call that has moved the stack pointer by one word already
- * @frames: receives @pc, then return addresses
+ * @frames: receives @pc, then return addresses, of what a signal has interrupted the next address
  * @max: room in @frames
  *
  * Ends early where the program has no call frame information.
@@ -234,8 +234,11 @@ UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max)
 		row = row_of(stack.regs[CFI_RIP] - back);
 		if (!row || !ascend(&stack, row))
 			break;
-		frames[nr++] = stack.regs[CFI_RIP];
 		back = row->signal ? 0 : 1;
+		/* As lib/evidence/frames.c has them: readers look at the byte before each. */
+		if (!back && nr > 1)
+			frames[nr - 1]++;
+		frames[nr++] = stack.regs[CFI_RIP] + !back;
 	}
 	return nr;
 }

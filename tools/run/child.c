@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -269,18 +270,38 @@ void find_files_free(struct child_files *f)
 	run_folder_free(&f->folder);
 }
 
-void write_exit_status(const char *path, pid_t pid, int status)
+#define WRITE_MEMBER(fd, h, member) \
+	(pwrite(fd, &(h)->member, sizeof((h)->member), offsetof(struct elide_header, member)) >= 0)
+
+void end_data_file(const char *path, pid_t pid, int status)
 {
-	int32_t value = status;
 	struct elide_header h;
+	struct stat st;
+	uint64_t started;
 	int fd = data_open(path, O_RDWR | O_NOFOLLOW);
 
 	if (fd < 0)
 		return;
 	/* Writes to the file that was checked, as another one may have its name by now. */
-	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC &&
-	    h.version == ELIDE_DATA_VERSION && h.pid == (uint32_t)pid &&
-	    pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.magic != ELIDE_DATA_MAGIC ||
+	    h.version != ELIDE_DATA_VERSION)
+		goto close_fd;
+	started = data_started(h.pid);
+	if (started && started == h.pid_start)
+		goto close_fd;
+	if (h.pid == (uint32_t)pid)
+		h.exit_status = status;
+	/* A process that was killed has not noted when. It was not later than now. */
+	if (h.state == ELIDE_FILE_LIVE && h.rtm != ELIDE_RTM_EMULATED) {
+		h.end_cycles = cycles_now();
+		h.end_ns = now_ns();
+	}
+	if (!WRITE_MEMBER(fd, &h, exit_status) || !WRITE_MEMBER(fd, &h, end_ns) ||
+	    !WRITE_MEMBER(fd, &h, end_cycles))
 		perror("elide: data file");
+	if (!fstat(fd, &st) && h.size >= ELIDE_HEADER_SIZE && h.size < (uint64_t)st.st_size &&
+	    ftruncate(fd, (off_t)h.size))
+		perror("elide: data file");
+close_fd:
 	close(fd);
 }

@@ -85,11 +85,14 @@ int find_files(struct child_files *f, const char *output, uint64_t run, pid_t pi
 void find_files_free(struct child_files *f);
 
 /**
- * write_exit_status() - note how process @pid ended in its data file.
+ * end_data_file() - note how and when a process of the run ended, and give back what its file does not use.
+ * @path: data file of one process of the run
+ * @pid: the program, whose status is noted
+ * @status: from waitpid()
  *
- * Does nothing if the file is another process's: if the program took no lock, its first child that
- * does gets the name.
+ * A process that ends itself does the latter two, one that is killed does not. Does nothing while the process
+ * runs.
  */
-void write_exit_status(const char *path, pid_t pid, int status);
+void end_data_file(const char *path, pid_t pid, int status);
 
 #endif

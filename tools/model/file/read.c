@@ -191,13 +191,13 @@ static int has_check(const struct chunk *c)
 #define BINS_TOLERANCE 4096
 #define BINS_TOLERANCE_LIVE (1 << 20)
 
-static int bins_fit(const struct reader *r, const uint32_t *bins, uint64_t count)
+static int bins_fit(const struct reader *r, const uint64_t *bins, uint64_t count)
 {
-	uint32_t tolerance = r->live ? BINS_TOLERANCE_LIVE : BINS_TOLERANCE, sum = 0, apart;
+	uint64_t tolerance = r->live ? BINS_TOLERANCE_LIVE : BINS_TOLERANCE, sum = 0, apart;
 
 	for (int i = 0; i < ELIDE_NR_BINS; i++)
 		sum += bins[i];
-	apart = sum > (uint32_t)count ? sum - (uint32_t)count : (uint32_t)count - sum;
+	apart = sum > count ? sum - count : count - sum;
 	return apart <= tolerance;
 }
 
@@ -212,7 +212,7 @@ static int is_plausible(const struct reader *r, const struct elide_row *row)
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		all |= row->causes[i];
 	return all < COUNTED_MAX && (r->merged || (bins_fit(r, row->wait_bins, row->wait.count) &&
-						   bins_fit(r, row->hold_bins, row->hold.count)));
+						   bins_fit(r, row->hold_bins, row->hold.weight + row->hold.exact)));
 }
 
 /* Return: 0; -EBADMSG with the message set, in which case another try may succeed. */

@@ -36,16 +36,26 @@ static void convert_times(struct elide_times *t, double ratio)
 	t->max = times(t->max, ratio);
 }
 
-/* A bin is a factor of 2 wide. */
-static void convert_bins(uint32_t *bins, double ratio)
+static void convert_holds(struct elide_holds *h, double ratio)
 {
-	uint32_t to[ELIDE_NR_BINS] = {0};
+	h->min = times(h->min, ratio);
+	h->max = times(h->max, ratio);
+	h->exact_total = times(h->exact_total, ratio);
+	h->total = times(h->total, ratio);
+	h->spread_total *= ratio;
+	h->spread_squares *= ratio * ratio;
+}
+
+/* A bin is a factor of 2 wide. */
+static void convert_bins(uint64_t *bins, double ratio)
+{
+	uint64_t to[ELIDE_NR_BINS] = {0};
 	double shift = log2(ratio);
 	int whole = (int)floor(shift);
 	double part = shift - whole;
 
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
-		uint32_t further = (uint32_t)lround(bins[i] * part);
+		uint64_t further = (uint64_t)llround((double)bins[i] * part);
 		int at = i + whole, last = ELIDE_NR_BINS - 1;
 
 		to[at < 0 ? 0 : at > last ? last : at] += bins[i] - further;
@@ -62,7 +72,7 @@ void clock_convert(struct data_file *f, double ratio)
 
 		row->wasted_cycles = times(row->wasted_cycles, ratio);
 		convert_times(&row->wait, ratio);
-		convert_times(&row->hold, ratio);
+		convert_holds(&row->hold, ratio);
 		convert_bins(row->wait_bins, ratio);
 		convert_bins(row->hold_bins, ratio);
 	}

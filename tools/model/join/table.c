@@ -58,17 +58,8 @@ void table_free(struct row_table *t)
 	free(t);
 }
 
-static bool would_overflow(const struct elide_row *to, const struct elide_row *row)
-{
-	for (int i = 0; i < ELIDE_NR_BINS; i++)
-		if ((uint64_t)to->wait_bins[i] + row->wait_bins[i] > INT32_MAX ||
-		    (uint64_t)to->hold_bins[i] + row->hold_bins[i] > INT32_MAX)
-			return true;
-	return false;
-}
-
-/* The entry of a row, a new one if there is none or it is full. NULL without memory. */
-static struct entry *entry_of(struct row_table *t, const struct elide_row *row, bool modulo)
+/* The entry of a row, a new one if there is none. NULL without memory. */
+static struct entry *entry_of(struct row_table *t, const struct elide_row *row)
 {
 	struct key key = {row->site, row->class_index, row->kind};
 	size_t before = t->keys.nr, room, *current;
@@ -77,11 +68,8 @@ static struct entry *entry_of(struct row_table *t, const struct elide_row *row, 
 
 	if (number < 0)
 		return NULL;
-	if (t->keys.nr == before) {
-		e = &t->entries[t->current[number]];
-		if (modulo || !would_overflow(&e->row, row))
-			return e;
-	}
+	if (t->keys.nr == before)
+		return &t->entries[t->current[number]];
 	if ((size_t)number >= t->room_current) {
 		room = 2 * t->room_current + 64;
 		current = reallocarray(t->current, room, sizeof(*current));
@@ -107,10 +95,9 @@ static struct entry *entry_of(struct row_table *t, const struct elide_row *row, 
 	return e;
 }
 
-/* @modulo: numbers may be negated, and bins are summed modulo 2^32 */
-static int add(struct row_table *t, const struct elide_row *row, bool modulo)
+int table_add(struct row_table *t, const struct elide_row *row)
 {
-	struct entry *e = entry_of(t, row, modulo);
+	struct entry *e = entry_of(t, row);
 	struct sum sum = {0};
 	struct elide_row *to;
 
@@ -128,7 +115,7 @@ static int add(struct row_table *t, const struct elide_row *row, bool modulo)
 	to->unparked += row->unparked;
 	to->parked_cycles += row->parked_cycles;
 	times_add(&to->wait, &row->wait);
-	times_add(&to->hold, &row->hold);
+	holds_add(&to->hold, &row->hold);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		to->causes[i] += row->causes[i];
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
@@ -143,37 +130,14 @@ static int add(struct row_table *t, const struct elide_row *row, bool modulo)
 	return 0;
 }
 
-int table_add(struct row_table *t, const struct elide_row *row)
-{
-	return add(t, row, false);
-}
-
-/* The table to add rows to, and whether they may be negated. */
-struct adding {
-	struct row_table *table;
-	bool modulo;
-};
-
 static int add_row(void *arg, const struct elide_row *row)
 {
-	const struct adding *a = arg;
-
-	return add(a->table, row, a->modulo);
+	return table_add(arg, row);
 }
 
 int table_add_file(struct row_table *t, const struct data_file *f)
 {
-	struct adding own = {t, false};
-	int rc;
-
-	if (!f->negates)
-		return load_rows(f, add_row, &own);
-	own = (struct adding){table_new(), true};
-	rc = own.table ? load_rows(f, add_row, &own) : -ENOMEM;
-	for (size_t i = 0; !rc && i < own.table->nr; i++)
-		rc = table_add(t, &own.table->entries[i].row);
-	table_free(own.table);
-	return rc;
+	return load_rows(f, add_row, t);
 }
 
 size_t table_nr(const struct row_table *t)

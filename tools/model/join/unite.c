@@ -122,5 +122,7 @@ void unite_records(struct data_file *f)
 {
 	unite_threads(f);
 	unite_orders(f);
+	for (size_t i = 0; i < f->nr_misuse; i++)
+		f->misuse[i].tid = 0;
 	unite_counters(f);
 }

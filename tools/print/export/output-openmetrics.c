@@ -112,13 +112,6 @@ static int64_t series_of(struct metrics *m, const char *lock, const char *site, 
 	return intern(&m->labels, labels, strlen(labels));
 }
 
-static void add_times(struct times *to, const struct elide_times *t, const uint32_t *bins,
-		      bool negates)
-{
-	to->count += t->count;
-	to->total += t->total;
-	bins_add(to->bins, bins, negates);
-}
 
 static int add_row(void *arg, const struct elide_row *row)
 {
@@ -135,8 +128,12 @@ static int add_row(void *arg, const struct elide_row *row)
 	s->wasted += row->wasted_cycles;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		s->causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
-	add_times(&s->wait, &row->wait, row->wait_bins, m->r->file->negates);
-	add_times(&s->hold, &row->hold, row->hold_bins, m->r->file->negates);
+	s->wait.count += row->wait.count;
+	s->wait.total += row->wait.total;
+	bins_add(s->wait.bins, row->wait_bins);
+	s->hold.count += row->hold.weight + row->hold.exact;
+	s->hold.total += row->hold.total + row->hold.exact_total;
+	bins_add(s->hold.bins, row->hold_bins);
 	s->held += elide_row_held(row);
 	return 0;
 }
@@ -358,7 +355,6 @@ const struct report_output output_openmetrics = {
 		   .help = "metrics for Prometheus (FILE.prom: for its text format); - for stdout"},
 	.top = METRICS_TOP,
 	.merges = true,
-	.up_to_now = true,
 	.state_size = sizeof(struct single),
 	.argument = single_argument,
 	.rows = rows,

@@ -435,7 +435,6 @@ const struct report_output output_pprof = {
 		   .values = view_words},
 	.top = PPROF_TOP,
 	.merges = true,
-	.up_to_now = true,
 	.by_row_only = true,
 	.state_size = sizeof(struct single),
 	.argument = single_argument,

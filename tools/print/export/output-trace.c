@@ -372,7 +372,6 @@ static int end(struct output *o)
 const struct report_output output_trace = {
 	.option = {.name = "trace", .arg = "FILE",
 		   .help = "sampled waits, holds, aborts, decisions as a trace for Perfetto; - stdout"},
-	.up_to_now = true,
 	.by_row_only = true,
 	.state_size = sizeof(struct state),
 	.argument = argument,

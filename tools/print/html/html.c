@@ -206,7 +206,7 @@ static size_t nr_misuse(const struct page *p)
 /* A misuse as a sentence. */
 static const char *misuse_text(const char *type)
 {
-	for (unsigned int i = 0; type && i <= ELIDE_MISUSE_EXIT_HELD; i++)
+	for (unsigned int i = 0; type && i < ELIDE_MISUSE_END; i++)
 		if (!strcmp(misuse_name(i), type))
 			return misuse_says(i);
 	return type;
