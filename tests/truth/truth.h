@@ -32,6 +32,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Sections whose successor is known: a thread that is preempted in its unlock call is overtaken by some. */
+#define RING 256
+
 #define US 1000LL
 #define MS 1000000LL
 
@@ -82,14 +85,16 @@ static inline void wait_for(const atomic_int *value, int least)
  *            call ends a wait
  * @waits:    account for the waits, too: a system call of 0.3 us before and after each lock call
  * @ended:    CLOCK_MONOTONIC just before the last section ended, or before the last call that ends a wait
- * @begun:    CLOCK_MONOTONIC just after the last section began
+ * @sections: sections that have ended, counted by the holders
+ * @next:     by the number of a section, CLOCK_MONOTONIC just after the next one began; 0 if none has
  */
 struct truth {
 	const char *name;
 	struct truth *after[2];
 	bool waits;
 	_Atomic int64_t ended;
-	_Atomic int64_t begun;
+	atomic_uint sections;
+	_Atomic int64_t next[RING];
 	_Atomic int64_t hold_low;
 	_Atomic int64_t hold_high;
 	_Atomic int64_t wait_low;
@@ -104,6 +109,7 @@ struct section {
 	int64_t earliest; /* the lock cannot have been acquired before */
 	int64_t begun;    /* just after the call */
 	int64_t ended;    /* just before the unlock call */
+	unsigned int number;
 	long switches;
 };
 
@@ -129,11 +135,12 @@ static inline void section_call(struct truth *t, struct section *s)
 	s->called = now();
 }
 
-/* A wait that cannot have ended before @end has ended; preempted near the call, the library may not see it all. */
-static inline void wait_over(struct truth *t, struct section *s, int64_t end)
+/*
+ * A wait that cannot have ended before @end, and ended at @back at the latest. If the thread was preempted, that may
+ * have been before the library began to measure.
+ */
+static inline void wait_over(struct truth *t, struct section *s, int64_t end, int64_t back)
 {
-	int64_t back = now();
-
 	if (end > s->called && switches() == s->switches)
 		t->wait_low += (end < back ? end : back) - s->called;
 	t->wait_high += back - s->called;
@@ -141,13 +148,13 @@ static inline void wait_over(struct truth *t, struct section *s, int64_t end)
 
 static inline void section_begun(struct truth *t, struct section *s)
 {
+	s->begun = now();
 	s->earliest = s->called;
 	for (int i = 0; i < 2 && t->after[i]; i++)
 		s->earliest = later(s->earliest, t->after[i]->ended);
 	if (t->waits)
-		wait_over(t, s, s->earliest);
-	s->begun = now();
-	moment(&t->begun, s->begun);
+		wait_over(t, s, s->earliest, s->begun);
+	atomic_compare_exchange_strong(&t->next[t->sections % RING], &(int64_t){ 0 }, s->begun);
 	t->acquired++;
 }
 
@@ -155,11 +162,18 @@ static inline void section_end(struct truth *t, struct section *s)
 {
 	s->ended = now();
 	moment(&t->ended, s->ended);
+	s->number = t->sections + 1;
+	t->next[s->number % RING] = 0;
+	t->sections = s->number;
 }
 
 /* @end: the lock cannot have been released later */
 static inline void section_over(struct truth *t, struct section *s, int64_t end)
 {
+	int64_t next = t->next[s->number % RING];
+
+	if (next && next < end && t->after[0] == t)
+		end = next;
 	t->hold_low += s->ended - s->begun;
 	t->hold_high += end - s->earliest;
 }
@@ -176,24 +190,26 @@ static inline void section_over(struct truth *t, struct section *s, int64_t end)
 
 /*
  * A wait for a condition variable in a section: the first part of the section ends, and another one begins. The
- * signaller must be the only other one to lock the mutex meanwhile, and calls moment(&c->ended, now()) before the
- * signal.
+ * time from the call to the unlocking of the mutex is not known, but it is processor time unless the thread was
+ * preempted. Who signals calls moment(&c->ended, now()) before.
  */
 static inline void section_wait(struct truth *t, struct section *s, struct truth *c, pthread_cond_t *cond,
 				pthread_mutex_t *mutex)
 {
 	struct section wait;
-	int64_t begun;
+	int64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID), back, end;
 
-	section_end(t, s);
 	section_call(c, &wait);
+	section_end(t, s);
 	pthread_cond_wait(cond, mutex);
-	wait_over(c, &wait, c->ended);
+	back = end = now();
+	if (switches() == wait.switches)
+		end = s->ended + clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
+	wait_over(c, &wait, c->ended, back);
 	c->acquired++;
-	begun = t->begun;
-	section_over(t, s, begun > s->ended ? begun : now());
+	section_over(t, s, end);
 	s->earliest = later(s->ended, t->ended);
-	s->begun = now();
+	s->begun = back;
 }
 
 static int64_t program_begun;
