@@ -67,7 +67,9 @@ static uint64_t known[NR_KNOWN];
 
 static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
+#define ELIDE_WRAPPER_INIT(word) word,
 #include "../wrappers.def"
+#undef ELIDE_WRAPPER_INIT
 #undef ELIDE_WRAPPER_WORD
 };
 

@@ -20,7 +20,6 @@ truth=$O/tests/truth
 EXPECTED_TO_FAIL='
 	barrier: blocker barrier/barrier
 	parking: verdict */cond
-	wrapped: distinct */cond
 	processor: blamed m
 	order without a cycle: cycles
 	one lock: *'

@@ -79,7 +79,9 @@ static bool is_wrapper(const struct report *r, uint64_t address)
 {
 	static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
+#define ELIDE_WRAPPER_INIT(word)
 #include "../../lib/wrappers.def"
+#undef ELIDE_WRAPPER_INIT
 #undef ELIDE_WRAPPER_WORD
 	};
 	char name[512];
