@@ -21,8 +21,7 @@ EXPECTED_TO_FAIL='
 	barrier: blocker barrier/barrier
 	parking: verdict */cond
 	processor: blamed m
-	order without a cycle: cycles
-	one lock: *'
+	order without a cycle: cycles'
 
 load=()
 clean_up() { [ ${#load[@]} -eq 0 ] || kill "${load[@]}" 2>/dev/null; }
