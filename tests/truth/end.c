@@ -2,8 +2,8 @@
 /*
  * end.c - waits that have not ended when the program is looked at, or ends: end SCENARIO.
  *
- * Four threads wait for a mutex that the main thread holds, or for a condition variable. After 0.3 s the program
- * says what is true by then and ends as its scenario says.
+ * Four threads wait for a mutex that the main thread holds, or for a condition variable. After 0.3 s the
+ * program says what is true by then and ends as its scenario says.
  */
 #include <signal.h>
 

@@ -53,8 +53,8 @@ static void alternate(void)
 }
 
 /*
- * Two threads with a site in common. Each 50th section of one of them, in turn, lasts until the other one is about
- * to lock, which then finds the lock held and has a long section. All other sections are short.
+ * Two threads with a site in common. Each 50th section of one of them, in turn, lasts until the other one
+ * is about to lock, which then finds the lock held and has a long section. All other sections are short.
  */
 static atomic_int arrived, held, announced;
 
@@ -131,14 +131,16 @@ static struct truth truth_inner = { .name = "inner", .after = { &truth_inner } }
 static void inner_sections(void)
 {
 	for (int i = 0; i < args[0]; i++)
-		SECTION(&truth_inner, pthread_mutex_lock(&inner), compute(4 * US), pthread_mutex_unlock(&inner));
+		SECTION(&truth_inner, pthread_mutex_lock(&inner), compute(4 * US),
+			pthread_mutex_unlock(&inner));
 	compute(200 * US);
 }
 
 static void *nested_thread(void *arg)
 {
 	for (int i = 0; i < 300; i++)
-		SECTION(&truth_outer, pthread_mutex_lock(&outer), inner_sections(), pthread_mutex_unlock(&outer));
+		SECTION(&truth_outer, pthread_mutex_lock(&outer), inner_sections(),
+			pthread_mutex_unlock(&outer));
 	return NULL;
 }
 
@@ -182,6 +184,11 @@ static struct node {
 	struct truth truth;
 } list[NODES];
 
+static void node_unlock(struct node *n, struct section *s)
+{
+	UNLOCKED(&n->truth, s, pthread_mutex_unlock(&n->lock));
+}
+
 static void *handed_over_thread(void *arg)
 {
 	for (int i = 0; i < 40; i++) {
@@ -190,10 +197,10 @@ static void *handed_over_thread(void *arg)
 		for (int n = 0; n < NODES; n++) {
 			LOCKED(&list[n].truth, &s[n], pthread_mutex_lock(&list[n].lock));
 			if (n)
-				UNLOCKED(&list[n - 1].truth, &s[n - 1], pthread_mutex_unlock(&list[n - 1].lock));
+				node_unlock(&list[n - 1], &s[n - 1]);
 			compute(200 * US);
 		}
-		UNLOCKED(&list[NODES - 1].truth, &s[NODES - 1], pthread_mutex_unlock(&list[NODES - 1].lock));
+		node_unlock(&list[NODES - 1], &s[NODES - 1]);
 	}
 	return NULL;
 }
@@ -231,7 +238,8 @@ static void recursive_again(void)
 static void *recursive_thread(void *arg)
 {
 	for (int i = 0; i < 600; i++)
-		SECTION(&truth_again, pthread_mutex_lock(&again), recursive_again(), pthread_mutex_unlock(&again));
+		SECTION(&truth_again, pthread_mutex_lock(&again), recursive_again(),
+			pthread_mutex_unlock(&again));
 	return NULL;
 }
 
@@ -266,9 +274,11 @@ static void *rwlock_thread(void *arg)
 {
 	for (int i = 0; i < 100; i++) {
 		if (arg)
-			SECTION(&truth_read, pthread_rwlock_rdlock(&r), nap(700 * US), pthread_rwlock_unlock(&r));
+			SECTION(&truth_read, pthread_rwlock_rdlock(&r), nap(700 * US),
+				pthread_rwlock_unlock(&r));
 		else
-			SECTION(&truth_write, pthread_rwlock_wrlock(&r), nap(300 * US), pthread_rwlock_unlock(&r));
+			SECTION(&truth_write, pthread_rwlock_wrlock(&r), nap(300 * US),
+				pthread_rwlock_unlock(&r));
 		nap(200 * US);
 	}
 	return NULL;
@@ -301,7 +311,7 @@ static void spinlock(void)
 	truth_print(&truth_spin);
 }
 
-/* One thread holds the lock most of the time, the other one tries, in calls that do not wait, or for 200 us. */
+/* One thread holds the lock mostly; the other one tries: without a wait, or with args[0] for 200 us. */
 static bool try_lock(void)
 {
 	struct timespec until;

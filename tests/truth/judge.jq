@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Compares $report, of elide report --json, with the lines "truth FIGURE ..." in $out. Prints for each of them what
-# was compared, a tab, and nothing if the report is right, else "said X, true Y".
+# Compares $report, of elide report --json, with the lines "truth FIGURE ..." in $out. Prints for each of
+# them what was compared, a tab, and nothing if the report is right, else "said X, true Y".
 #
-#	hold, wait NAME LOW HIGH OPEN      time: sum over the rows, in seconds; OPEN threads still wait. A mutex is held
-#	                                   after a wait for a condition variable, too
+#	hold, wait NAME LOW HIGH OPEN      time: sum over the rows, in seconds; OPEN threads still wait. A mutex
+#	                                   is held after a wait for a condition variable, too
 #	blamed NAME LOW HIGH               waits for the mutex in lock calls and after condition variables
 #	blocked NAME LOW HIGH              releases that others waited for, by the sampled stacks
 #	acquired, failed, contended NAME COUNT
@@ -15,14 +15,16 @@
 #	distinct NAME COUNT                names of the rows
 #	cycles COUNT                       of the order of locks
 #
-# NAME is one lock, several, or * for all, with /KIND for rows of that kind, else the rows of kinds that are locks.
+# NAME is one lock, several, or * for all, with /KIND for rows of that kind, else the rows of kinds that
+# are locks.
 
 def is_lock: IN("mutex", "rwlock-read", "rwlock-write", "spin", "custom");
 
 def rows($name):
 	($name | split("/")) as [$locks, $kind]
 	| $report[0].rows
-	| map(select(($locks == "*" or (.lock | IN($locks | split(",")[]))) and (.kind | if $kind then . == $kind else is_lock end)));
+	| map(select($locks == "*" or (.lock | IN($locks | split(",")[]))))
+	| map(select(.kind | if $kind then . == $kind else is_lock end));
 
 def sum(f): map(f // 0) | add // 0;
 def total($key): sum(.[$key].total) / 1e9;
@@ -71,8 +73,9 @@ def short: . * 1e6 | round / 1e6;
 
 def why($f):
 	if $f.right then
-		if $f.said | IN($f.right[]) then "" else "said \($f.said), true \($f.right | join(" or "))" end
-	elif $f.said >= $f.low * (1 - $f.part) - $f.slack and $f.said <= $f.high * (1 + $f.part) + $f.slack then
+		if $f.said | IN($f.right[]) then "" else ("said \($f.said), true " + ($f.right | join(" or "))) end
+	elif $f.said >= $f.low * (1 - $f.part) - $f.slack
+		and $f.said <= $f.high * (1 + $f.part) + $f.slack then
 		""
 	else
 		"said \($f.said | short), true \($f.low | short)"

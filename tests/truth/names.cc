@@ -2,10 +2,11 @@
 /*
  * names.cc - names of C++.
  *
- * names put, names get, names race: a lock without an initialisation, in an object of the heap, that two functions
- * lock, of which the named one is first. Whichever is, it is one lock with one name.
+ * names put, names get, names race: a lock without an initialisation, in an object of the heap, that two
+ * functions lock, of which the named one is first. Whichever is, it is one lock with one name.
  *
- * names deposit: a function that has work in its section, and the word mutex in its parameters alone, wraps no lock.
+ * names deposit: a function that has work in its section, and the word mutex in its parameters alone,
+ * wraps no lock.
  */
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=40 parts=2
+# check: seconds=25 parts=2
 #
 # The report beside the truth: programs that time themselves run in mode profile and print what is true,
 # in lines that truth.h and judge.jq explain; the report must say the same. Counts and names are exact; times
@@ -18,10 +18,13 @@ truth=$O/tests/truth
 
 # What the report does not say truly yet, as patterns; one that is mended is to be taken off the list.
 EXPECTED_TO_FAIL='
-	barrier: blocker barrier/barrier
 	parking: verdict */cond
 	processor: blamed m
 	order without a cycle: cycles'
+
+# What it says truly in some runs only: who arrived last may have arrived for the next round before others look.
+VARYING='
+	barrier: blocker barrier/barrier'
 
 load=()
 clean_up() { [ ${#load[@]} -eq 0 ] || kill "${load[@]}" 2>/dev/null; }
@@ -47,6 +50,8 @@ said() {
 		[ -n "$2" ] && echo "note $1: $2" || not_ok "$1" 'mended, take it off the list'
 	elif [ -z "$2" ]; then
 		ok "$1"
+	elif listed "$1" "$VARYING"; then
+		echo "note $1: $2"
 	else
 		not_ok "$1" "$2"
 	fi
@@ -74,7 +79,7 @@ is_right() {
 	local name why
 
 	while IFS=$'\t' read -r name why; do
-		[ -z "$why" ] || listed "$1: $name" "$EXPECTED_TO_FAIL" || return 1
+		[ -z "$why" ] || listed "$1: $name" "$EXPECTED_TO_FAIL$VARYING" || return 1
 	done <judged
 }
 

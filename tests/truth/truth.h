@@ -3,19 +3,20 @@
  * truth.h - accounts of a program that times its own lock calls, and the lines "truth ..." that run.sh
  * compares with the report.
  *
- * The thread may lose its processor between the program's reading of the clock and the library's, for longer
- * than the section lasts. So each time is a pair of bounds, between which lies every time that the library can
- * have measured: the thread holds a lock at least from the return of the lock call to the call that unlocks,
- * and at most from the lock call, or the end of the previous section if that is later, to the return of the
- * unlock call. It waits at most from the call to the return, and at least until the end of the previous section.
+ * The thread may lose its processor between the program's reading of the clock and the library's, for
+ * longer than the section lasts. So each time is a pair of bounds, between which lies every time that the
+ * library can have measured: the thread holds a lock at least from the return of the lock call to the call
+ * that unlocks, and at most from the lock call, or the end of the previous section if that is later, to
+ * the return of the unlock call, or the begin of the next section if that is earlier. It waits at most
+ * from the call to the return, and at least until the end of the previous section.
  *
- * The lines, times in seconds; NAME is the report's name of a lock, with /KIND for one kind of its rows alone:
+ * The lines, times in seconds; judge.jq has all of them, and what NAME may be:
  *	truth hold NAME LOW HIGH
  *	truth wait NAME LOW HIGH OPEN	OPEN threads still wait at the time "at"
  *	truth acquired NAME COUNT	and failed, contended
  *	truth run TIME			from main() to the time "at"
  *	truth at TIME			CLOCK_REALTIME
- * run.sh has the others. Must never lock anything itself: its locks would have rows.
+ * Must never lock anything itself: its locks would have rows.
  */
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -136,8 +137,8 @@ static inline void section_call(struct truth *t, struct section *s)
 }
 
 /*
- * A wait that cannot have ended before @end, and ended at @back at the latest. If the thread was preempted, that may
- * have been before the library began to measure.
+ * A wait that cannot have ended before @end, and ended at @back at the latest. If the thread was
+ * preempted, that may have been before the library began to measure.
  */
 static inline void wait_over(struct truth *t, struct section *s, int64_t end, int64_t back)
 {
@@ -189,9 +190,9 @@ static inline void section_over(struct truth *t, struct section *s, int64_t end)
 	} while (0)
 
 /*
- * A wait for a condition variable in a section: the first part of the section ends, and another one begins. The
- * time from the call to the unlocking of the mutex is not known, but it is processor time unless the thread was
- * preempted. Who signals calls moment(&c->ended, now()) before.
+ * A wait for a condition variable in a section: the first part of the section ends, and another one
+ * begins. The time from the call to the unlocking of the mutex is not known, but it is processor time
+ * unless the thread was preempted. Who signals calls moment(&c->ended, now()) before.
  */
 static inline void section_wait(struct truth *t, struct section *s, struct truth *c, pthread_cond_t *cond,
 				pthread_mutex_t *mutex)
@@ -225,7 +226,8 @@ static inline void truth_print_open(struct truth *t, int open)
 	if (t->hold_high)
 		printf("truth hold %s %.9f %.9f\n", t->name, seconds(t->hold_low), seconds(t->hold_high));
 	if (t->waits)
-		printf("truth wait %s %.9f %.9f %d\n", t->name, seconds(t->wait_low), seconds(t->wait_high), open);
+		printf("truth wait %s %.9f %.9f %d\n", t->name, seconds(t->wait_low),
+		       seconds(t->wait_high), open);
 	if (t->acquired)
 		printf("truth acquired %s %ld\n", t->name, t->acquired);
 	if (t->failed)
@@ -239,7 +241,8 @@ static inline void truth_print(struct truth *t)
 
 static inline void truth_at(void)
 {
-	printf("truth run %.9f\ntruth at %.9f\n", seconds(now() - program_begun), seconds(clock_ns(CLOCK_REALTIME)));
+	printf("truth run %.9f\ntruth at %.9f\n", seconds(now() - program_begun),
+	       seconds(clock_ns(CLOCK_REALTIME)));
 	fflush(stdout);
 }
 

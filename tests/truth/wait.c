@@ -126,8 +126,8 @@ static void meeting(void)
 }
 
 /*
- * A producer and a consumer take turns, and signal after they have unlocked. Nearly no lock call finds the mutex
- * held, so nearly no unlock call was waited for.
+ * A producer and a consumer take turns, and signal after they have unlocked. Nearly no lock call finds the
+ * mutex held, so nearly no unlock call was waited for.
  */
 static atomic_long may_have_waited;
 static int full;
@@ -167,8 +167,8 @@ static void turns(void)
 }
 
 /*
- * A lock that hands itself over to the thread that waited longest, which waits for a condition variable of its
- * own, as in many run-time libraries: these waits are for a lock, not for work.
+ * A lock that hands itself over to the thread that waited longest, which waits for a condition variable of
+ * its own, as in many run-time libraries: these waits are for a lock, not for work.
  */
 struct parker {
 	pthread_mutex_t lock;
@@ -316,8 +316,9 @@ static void wrapped(void)
 }
 
 /*
- * Six threads on one processor. A thread that is signalled waits for the processor, on which others compute, and
- * the mutex, which is held for microseconds, is free meanwhile: at most five threads wait while somebody holds it.
+ * Six threads on one processor. A thread that is signalled waits for the processor, on which others
+ * compute, and the mutex, which is held for microseconds, is free meanwhile: at most five threads wait
+ * while somebody holds it.
  */
 static int tokens = 3;
 static bool done;
