@@ -51,16 +51,21 @@ static __always_inline_fn bool mutex_take(pthread_mutex_t *m, uint32_t tid, bool
 	return true;
 }
 
-/* Others wait for the mutex, which may be gone by now. */
+/*
+ * Others may wait for the mutex, which may be gone by now. After a wait at a condition variable glibc leaves the word as
+ * if others did, so the kernel says whether one was woken.
+ */
 static __cold int wake_one(pthread_mutex_t *m, const void *site)
 {
 	const struct elide_thread *t = elide_self;
 	int saved = errno;
+	bool woken;
 
 	elide_waker_note(m, t ? t->tid : 0, false);
-	sys_futex(&m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+	woken = sys_futex(&m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL) > 0;
 	errno = saved;
-	elide_evidence_blocked(elide_self, m, ELIDE_KIND_MUTEX, site);
+	if (woken)
+		elide_evidence_blocked(elide_self, m, ELIDE_KIND_MUTEX, site);
 	return 0;
 }
 

@@ -66,7 +66,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	elide_wait_closes(w->thread);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
-	w->thread->found_held = w->end;
+	w->thread->found_held = w->end & elide_hold_contended;
 	elide_wait_over(w->thread, row, lock, w->end, cycles);
 }
 

@@ -49,6 +49,7 @@ check-long: export DELTA_SEEDS = 60
 check-long: export ALL_RATES = yes
 check-long: export TREE_SEEDS = 30
 check-long: export REUSE_SEEDS = 20
+check-long: export LOAD = 10
 check-long: export SERVERS = redis memcached nginx python mariadb
 check-long: check
 	$(Q)O=$(O) LONG_MINUTES=$(LONG_MINUTES) sh tests/torture/run.sh

@@ -125,7 +125,8 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 
 static void waits_no_more(struct elide_blocking *b)
 {
-	if (elide_self)
+	/* Without a row this may be a transaction. */
+	if (b->row && elide_self)
 		elide_wait_closes(elide_self);
 	if (b->noted)
 		elide_waiters_add(b->object, -1);
@@ -230,5 +231,5 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 	if (!row)
 		return;
 	counter_add(row->not_attempted, 1);
-	elide_hold_begin(elide_self, row, mutex, contended ? now : 0);
+	elide_hold_begin(elide_self, row, mutex, contended ? now & elide_hold_contended : 0);
 }

@@ -50,7 +50,7 @@ static uint64_t next_gap(struct elide_holds *h, uint64_t nr, uint64_t now)
 		h->from += time / 2;
 		h->from_nr += since / 2;
 	}
-	gap = elide_process.mode == ELIDE_RUN_PROFILE ? HOLD_SPACING * since / time : elide_hold_period;
+	gap = elide_hold_contended ? HOLD_SPACING * since / time : elide_hold_period;
 	if (gap > nr / HOLD_FIRST)
 		gap = nr / HOLD_FIRST;
 	return gap < 1 ? 1 : gap < elide_hold_period ? gap : elide_hold_period;
@@ -103,12 +103,6 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 		.drawn = drawn,
 	};
 
-	/*
-	 * Where the policy chooses, measuring must not change what it compares: convoys with sections of a few
-	 * microseconds went 10 % slower.
-	 */
-	if (elide_process.mode != ELIDE_RUN_PROFILE)
-		since = 0;
 	if (!elide_hold_period || (!drawn && !since))
 		return;
 	/* Its release was not seen. Only a rwlock is held twice, by a reader. */

@@ -83,6 +83,9 @@ static inline bool elide_halted(void)
 /* The longest block of acquisitions from which one is drawn whose hold time is measured; 0: none is. */
 extern uint64_t elide_hold_period;
 
+/* All ones if the hold time of each contended acquisition is measured, else 0. */
+extern uint64_t elide_hold_contended;
+
 /* All ones; 0 while locked acquisitions are watched, so that elide_hold_due() says of each that it is due. */
 extern uint64_t elide_hold_mask;
 

@@ -2,15 +2,17 @@
 # Programs that time themselves.
 
 TRUTH_DIR := $(O)/tests/truth
-TRUTH_BIN := $(TRUTH_DIR)/hold
 
 .PHONY: truth-tests
-truth-tests: preload tools $(TRUTH_BIN)
+truth-tests: $(addprefix $(TRUTH_DIR)/,hold wait end order names)
 
-# The programs are other people's: only the library has the sanitizer in it.
-$(TRUTH_BIN): private SANFLAGS :=
-
-$(TRUTH_DIR)/%: tests/truth/%.c tests/truth/truth.h
+# A call site is in the function that the source says.
+$(TRUTH_DIR)/%: tests/truth/%.c
 	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) $(OBJ)
+	$(Q)$(CC) $(ALL_CFLAGS) -fno-optimize-sibling-calls -MF $(OBJ)/tests-truth-$*.d -o $@ $< -pthread
+
+$(TRUTH_DIR)/%: tests/truth/%.cc
+	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -o $@ $< -pthread
+	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $< -pthread

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * hold.c - for how long locks are held: hold SCENARIO [N [N]].
  */
@@ -8,6 +8,8 @@
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
@@ -51,8 +53,8 @@ static void alternate(void)
 }
 
 /*
- * Two threads with a site in common. Each 50th section of one of them, in turn, lasts until the other one is about
- * to lock, which then finds the lock held and has a long section. All other sections are short.
+ * Two threads with a site in common. Each 50th section of one of them, in turn, lasts until the other one
+ * is about to lock, which then finds the lock held and has a long section. All other sections are short.
  */
 static atomic_int arrived, held, announced;
 
@@ -80,10 +82,9 @@ static void *long_if_contended_thread(void *arg)
 		int meeting = i % 50 ? 0 : i / 50;
 		bool holder = (long)arg == (meeting & 1);
 
-		/* The other one needs the lock to get here. */
-		if (meeting && holder)
+		if (meeting && holder) {
 			wait_for(&arrived, meeting);
-		if (meeting && !holder) {
+		} else if (meeting) {
 			arrived = meeting;
 			wait_for(&held, meeting);
 			announced = meeting;
@@ -99,6 +100,30 @@ static void long_if_contended(void)
 	truth_print(&truth);
 }
 
+/* Two threads, one after the other, 500 sections each. The very first one is long. */
+static void *one_long_thread(void *arg)
+{
+	for (int i = 0; i < 500; i++)
+		section(&truth, arg || i ? 0 : 50 * MS, 0);
+	return NULL;
+}
+
+static void *one_after_the_other(void *arg)
+{
+	pthread_t thread;
+
+	one_long_thread(arg);
+	pthread_create(&thread, NULL, one_long_thread, (void *)1);
+	pthread_join(thread, NULL);
+	return NULL;
+}
+
+static void one_long(void)
+{
+	run_threads(1, one_after_the_other);
+	truth_print(&truth);
+}
+
 /* Two threads: args[0] sections of another lock in each section, which is long. */
 static struct truth truth_outer = { .name = "outer", .after = { &truth_outer } };
 static struct truth truth_inner = { .name = "inner", .after = { &truth_inner } };
@@ -106,14 +131,16 @@ static struct truth truth_inner = { .name = "inner", .after = { &truth_inner } }
 static void inner_sections(void)
 {
 	for (int i = 0; i < args[0]; i++)
-		SECTION(&truth_inner, pthread_mutex_lock(&inner), , pthread_mutex_unlock(&inner));
+		SECTION(&truth_inner, pthread_mutex_lock(&inner), compute(4 * US),
+			pthread_mutex_unlock(&inner));
 	compute(200 * US);
 }
 
 static void *nested_thread(void *arg)
 {
-	for (int i = 0; i < 500; i++)
-		SECTION(&truth_outer, pthread_mutex_lock(&outer), inner_sections(), pthread_mutex_unlock(&outer));
+	for (int i = 0; i < 300; i++)
+		SECTION(&truth_outer, pthread_mutex_lock(&outer), inner_sections(),
+			pthread_mutex_unlock(&outer));
 	return NULL;
 }
 
@@ -125,13 +152,42 @@ static void nested(void)
 	printf("truth names outer,inner\n");
 }
 
-/* Along a list: lock A, lock B, unlock A, lock C, unlock B. */
+/* Two locks, of which the first is unlocked while the second is held. */
+static void *overlapping_thread(void *arg)
+{
+	struct section a, b;
+
+	for (int i = 0; i < 600; i++) {
+		LOCKED(&truth_outer, &a, pthread_mutex_lock(&outer));
+		compute(100 * US);
+		LOCKED(&truth_inner, &b, pthread_mutex_lock(&inner));
+		compute(100 * US);
+		UNLOCKED(&truth_outer, &a, pthread_mutex_unlock(&outer));
+		compute(100 * US);
+		UNLOCKED(&truth_inner, &b, pthread_mutex_unlock(&inner));
+	}
+	return NULL;
+}
+
+static void overlapping(void)
+{
+	run_threads(2, overlapping_thread);
+	truth_print(&truth_outer);
+	truth_print(&truth_inner);
+}
+
+/* A list, each node of which is locked before the previous one is unlocked. */
 #define NODES 16
 
 static struct node {
 	pthread_mutex_t lock;
 	struct truth truth;
 } list[NODES];
+
+static void node_unlock(struct node *n, struct section *s)
+{
+	UNLOCKED(&n->truth, s, pthread_mutex_unlock(&n->lock));
+}
 
 static void *handed_over_thread(void *arg)
 {
@@ -141,10 +197,10 @@ static void *handed_over_thread(void *arg)
 		for (int n = 0; n < NODES; n++) {
 			LOCKED(&list[n].truth, &s[n], pthread_mutex_lock(&list[n].lock));
 			if (n)
-				UNLOCKED(&list[n - 1].truth, &s[n - 1], pthread_mutex_unlock(&list[n - 1].lock));
+				node_unlock(&list[n - 1], &s[n - 1]);
 			compute(200 * US);
 		}
-		UNLOCKED(&list[NODES - 1].truth, &s[NODES - 1], pthread_mutex_unlock(&list[NODES - 1].lock));
+		node_unlock(&list[NODES - 1], &s[NODES - 1]);
 	}
 	return NULL;
 }
@@ -166,12 +222,15 @@ static void handed_over(void)
 	truth_print(&sum);
 }
 
-/* From the outermost lock call to the last unlock, which is one acquisition. */
+/* Held from the outermost lock call to the last unlock; that is one acquisition. */
+static struct truth truth_again = { .name = "again", .after = { &truth_again } };
+static struct truth truth_checked = { .name = "checked", .after = { &truth_checked } };
+
 static void recursive_again(void)
 {
 	for (int i = 0; i < 2; i++) {
-		pthread_mutex_lock(&m);
-		pthread_mutex_unlock(&m);
+		pthread_mutex_lock(&again);
+		pthread_mutex_unlock(&again);
 	}
 	compute(200 * US);
 }
@@ -179,22 +238,23 @@ static void recursive_again(void)
 static void *recursive_thread(void *arg)
 {
 	for (int i = 0; i < 600; i++)
-		SECTION(&truth, pthread_mutex_lock(&m), recursive_again(), pthread_mutex_unlock(&m));
+		SECTION(&truth_again, pthread_mutex_lock(&again), recursive_again(),
+			pthread_mutex_unlock(&again));
 	return NULL;
 }
 
 static void recursive(void)
 {
-	m = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	run_threads(2, recursive_thread);
-	truth_print(&truth);
+	truth_print(&truth_again);
 }
 
 static void *errorcheck_thread(void *arg)
 {
 	for (int i = 0; i < 600; i++) {
-		section(&truth, 0, 200 * US);
-		if (pthread_mutex_unlock(&m) != EPERM)
+		SECTION(&truth_checked, pthread_mutex_lock(&checked), compute(200 * US),
+			pthread_mutex_unlock(&checked));
+		if (pthread_mutex_unlock(&checked) != EPERM)
 			exit(3);
 	}
 	return NULL;
@@ -202,9 +262,8 @@ static void *errorcheck_thread(void *arg)
 
 static void errorcheck(void)
 {
-	m = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	run_threads(2, errorcheck_thread);
-	truth_print(&truth);
+	truth_print(&truth_checked);
 }
 
 /* Three readers and a writer. */
@@ -215,9 +274,11 @@ static void *rwlock_thread(void *arg)
 {
 	for (int i = 0; i < 100; i++) {
 		if (arg)
-			SECTION(&truth_read, pthread_rwlock_rdlock(&r), nap(700 * US), pthread_rwlock_unlock(&r));
+			SECTION(&truth_read, pthread_rwlock_rdlock(&r), nap(700 * US),
+				pthread_rwlock_unlock(&r));
 		else
-			SECTION(&truth_write, pthread_rwlock_wrlock(&r), nap(300 * US), pthread_rwlock_unlock(&r));
+			SECTION(&truth_write, pthread_rwlock_wrlock(&r), nap(300 * US),
+				pthread_rwlock_unlock(&r));
 		nap(200 * US);
 	}
 	return NULL;
@@ -250,7 +311,7 @@ static void spinlock(void)
 	truth_print(&truth_spin);
 }
 
-/* One thread holds the lock most of the time, the other one tries, in calls that do not wait, or for 200 us. */
+/* One thread holds the lock mostly; the other one tries: without a wait, or with args[0] for 200 us. */
 static bool try_lock(void)
 {
 	struct timespec until;
@@ -319,7 +380,6 @@ static __attribute__((noinline)) void waker(void)
 {
 	moment(&truth_cond.ended, now());
 	pthread_cond_signal(&c);
-	__asm__ volatile(""); /* not a jump, whose return address would be the caller's */
 }
 
 static void *condition_thread(void *arg)
@@ -378,7 +438,9 @@ static const struct scenario scenarios[] = {
 	{ "alias", alias },
 	{ "alternate", alternate },
 	{ "long-if-contended", long_if_contended },
+	{ "one-long", one_long },
 	{ "nested", nested },
+	{ "overlapping", overlapping },
 	{ "handed-over", handed_over },
 	{ "recursive", recursive },
 	{ "errorcheck", errorcheck },

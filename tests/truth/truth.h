@@ -3,19 +3,20 @@
  * truth.h - accounts of a program that times its own lock calls, and the lines "truth ..." that run.sh
  * compares with the report.
  *
- * The thread may lose its processor between the program's reading of the clock and the library's, for longer
- * than the section lasts. So each time is a pair of bounds, between which lies every time that the library can
- * have measured: the thread holds a lock at least from the return of the lock call to the call that unlocks,
- * and at most from the lock call, or the end of the previous section if that is later, to the return of the
- * unlock call. It waits at most from the call to the return, and at least until the end of the previous section.
+ * The thread may lose its processor between the program's reading of the clock and the library's, for
+ * longer than the section lasts. So each time is a pair of bounds, between which lies every time that the
+ * library can have measured: the thread holds a lock at least from the return of the lock call to the call
+ * that unlocks, and at most from the lock call, or the end of the previous section if that is later, to
+ * the return of the unlock call, or the begin of the next section if that is earlier. It waits at most
+ * from the call to the return, and at least until the end of the previous section.
  *
- * The lines, times in seconds; NAME is the report's name of a lock, with /KIND for one kind of its rows alone:
+ * The lines, times in seconds; judge.jq has all of them, and what NAME may be:
  *	truth hold NAME LOW HIGH
  *	truth wait NAME LOW HIGH OPEN	OPEN threads still wait at the time "at"
  *	truth acquired NAME COUNT	and failed, contended
  *	truth run TIME			from main() to the time "at"
  *	truth at TIME			CLOCK_REALTIME
- * run.sh has the others. Must never lock anything itself: its locks would have rows.
+ * Must never lock anything itself: its locks would have rows.
  */
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -31,6 +32,9 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Sections whose successor is known: a thread that is preempted in its unlock call is overtaken by some. */
+#define RING 256
 
 #define US 1000LL
 #define MS 1000000LL
@@ -82,14 +86,16 @@ static inline void wait_for(const atomic_int *value, int least)
  *            call ends a wait
  * @waits:    account for the waits, too: a system call of 0.3 us before and after each lock call
  * @ended:    CLOCK_MONOTONIC just before the last section ended, or before the last call that ends a wait
- * @begun:    CLOCK_MONOTONIC just after the last section began
+ * @sections: sections that have ended, counted by the holders
+ * @next:     by the number of a section, CLOCK_MONOTONIC just after the next one began; 0 if none has
  */
 struct truth {
 	const char *name;
 	struct truth *after[2];
 	bool waits;
 	_Atomic int64_t ended;
-	_Atomic int64_t begun;
+	atomic_uint sections;
+	_Atomic int64_t next[RING];
 	_Atomic int64_t hold_low;
 	_Atomic int64_t hold_high;
 	_Atomic int64_t wait_low;
@@ -104,6 +110,7 @@ struct section {
 	int64_t earliest; /* the lock cannot have been acquired before */
 	int64_t begun;    /* just after the call */
 	int64_t ended;    /* just before the unlock call */
+	unsigned int number;
 	long switches;
 };
 
@@ -129,11 +136,12 @@ static inline void section_call(struct truth *t, struct section *s)
 	s->called = now();
 }
 
-/* A wait that cannot have ended before @end has ended; preempted near the call, the library may not see it all. */
-static inline void wait_over(struct truth *t, struct section *s, int64_t end)
+/*
+ * A wait that cannot have ended before @end, and ended at @back at the latest. If the thread was
+ * preempted, that may have been before the library began to measure.
+ */
+static inline void wait_over(struct truth *t, struct section *s, int64_t end, int64_t back)
 {
-	int64_t back = now();
-
 	if (end > s->called && switches() == s->switches)
 		t->wait_low += (end < back ? end : back) - s->called;
 	t->wait_high += back - s->called;
@@ -141,13 +149,13 @@ static inline void wait_over(struct truth *t, struct section *s, int64_t end)
 
 static inline void section_begun(struct truth *t, struct section *s)
 {
+	s->begun = now();
 	s->earliest = s->called;
 	for (int i = 0; i < 2 && t->after[i]; i++)
 		s->earliest = later(s->earliest, t->after[i]->ended);
 	if (t->waits)
-		wait_over(t, s, s->earliest);
-	s->begun = now();
-	moment(&t->begun, s->begun);
+		wait_over(t, s, s->earliest, s->begun);
+	atomic_compare_exchange_strong(&t->next[t->sections % RING], &(int64_t){ 0 }, s->begun);
 	t->acquired++;
 }
 
@@ -155,11 +163,18 @@ static inline void section_end(struct truth *t, struct section *s)
 {
 	s->ended = now();
 	moment(&t->ended, s->ended);
+	s->number = t->sections + 1;
+	t->next[s->number % RING] = 0;
+	t->sections = s->number;
 }
 
 /* @end: the lock cannot have been released later */
 static inline void section_over(struct truth *t, struct section *s, int64_t end)
 {
+	int64_t next = t->next[s->number % RING];
+
+	if (next && next < end && t->after[0] == t)
+		end = next;
 	t->hold_low += s->ended - s->begun;
 	t->hold_high += end - s->earliest;
 }
@@ -175,25 +190,27 @@ static inline void section_over(struct truth *t, struct section *s, int64_t end)
 	} while (0)
 
 /*
- * A wait for a condition variable in a section: the first part of the section ends, and another one begins. The
- * signaller must be the only other one to lock the mutex meanwhile, and calls moment(&c->ended, now()) before the
- * signal.
+ * A wait for a condition variable in a section: the first part of the section ends, and another one
+ * begins. The time from the call to the unlocking of the mutex is not known, but it is processor time
+ * unless the thread was preempted. Who signals calls moment(&c->ended, now()) before.
  */
 static inline void section_wait(struct truth *t, struct section *s, struct truth *c, pthread_cond_t *cond,
 				pthread_mutex_t *mutex)
 {
 	struct section wait;
-	int64_t begun;
+	int64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID), back, end;
 
-	section_end(t, s);
 	section_call(c, &wait);
+	section_end(t, s);
 	pthread_cond_wait(cond, mutex);
-	wait_over(c, &wait, c->ended);
+	back = end = now();
+	if (switches() == wait.switches)
+		end = s->ended + clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
+	wait_over(c, &wait, c->ended, back);
 	c->acquired++;
-	begun = t->begun;
-	section_over(t, s, begun > s->ended ? begun : now());
+	section_over(t, s, end);
 	s->earliest = later(s->ended, t->ended);
-	s->begun = now();
+	s->begun = back;
 }
 
 static int64_t program_begun;
@@ -209,7 +226,8 @@ static inline void truth_print_open(struct truth *t, int open)
 	if (t->hold_high)
 		printf("truth hold %s %.9f %.9f\n", t->name, seconds(t->hold_low), seconds(t->hold_high));
 	if (t->waits)
-		printf("truth wait %s %.9f %.9f %d\n", t->name, seconds(t->wait_low), seconds(t->wait_high), open);
+		printf("truth wait %s %.9f %.9f %d\n", t->name, seconds(t->wait_low),
+		       seconds(t->wait_high), open);
 	if (t->acquired)
 		printf("truth acquired %s %ld\n", t->name, t->acquired);
 	if (t->failed)
@@ -223,7 +241,8 @@ static inline void truth_print(struct truth *t)
 
 static inline void truth_at(void)
 {
-	printf("truth run %.9f\ntruth at %.9f\n", seconds(now() - program_begun), seconds(clock_ns(CLOCK_REALTIME)));
+	printf("truth run %.9f\ntruth at %.9f\n", seconds(now() - program_begun),
+	       seconds(clock_ns(CLOCK_REALTIME)));
 	fflush(stdout);
 }
 

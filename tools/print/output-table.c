@@ -54,7 +54,9 @@ static int add_row(void *arg, const struct elide_row *row)
 {
 	struct sum *s = arg;
 
-	sum_row(s, row);
+	/* As in the totals. */
+	if (elide_kind_is_lock(row->kind))
+		sum_row(s, row);
 	return 0;
 }
 
