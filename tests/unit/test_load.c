@@ -185,7 +185,7 @@ static void lost_and_swapped_chunks(void **state)
 	synth_make(&s, SYNTH_FULL, 0, 1);
 	for (uint64_t i = 0; i < 600; i++)
 		synth_add(&s, ELIDE_CHUNK_CLASSES,
-			  &(struct elide_class){ELIDE_CLASS_FIRST, ELIDE_KIND_MUTEX, i, 1, 0, 0},
+			  &(struct elide_class){ELIDE_CLASS_INIT, ELIDE_KIND_MUTEX, i, 1, 0, 0},
 			  sizeof(struct elide_class));
 	nr = (s.size - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE;
 	for (size_t i = 0; i < nr * nr; i++) {
@@ -221,7 +221,7 @@ static void classes_keep_their_numbers(void **state)
 	synth_make(&s, SYNTH_ELIDE, 0, 1);
 	for (uint64_t i = 0; i < 600; i++)
 		synth_add(&s, ELIDE_CHUNK_CLASSES,
-			  &(struct elide_class){ELIDE_CLASS_FIRST, ELIDE_KIND_MUTEX, i, 1, 0, 0},
+			  &(struct elide_class){ELIDE_CLASS_INIT, ELIDE_KIND_MUTEX, i, 1, 0, 0},
 			  sizeof(struct elide_class));
 	row.class_index = 602;
 	synth_add(&s, ELIDE_CHUNK_ROWS, &row, sizeof(row));
