@@ -346,51 +346,6 @@ static int count_row(void *arg, uint32_t block, const struct elide_row *row)
 	return 0;
 }
 
-/* The object in which an address lies; NULL. */
-static const struct elide_module *module_of(const struct data_file *f, uint64_t address)
-{
-	for (size_t i = 0; i < f->nr_modules; i++)
-		if (address >= f->modules[i].start && address < f->modules[i].end)
-			return &f->modules[i];
-	return NULL;
-}
-
-/* By the object's name, then by the place in it: the same in each run. */
-static bool comes_before(const struct data_file *f, uint64_t a, uint64_t b)
-{
-	const struct elide_module *of_a = module_of(f, a), *of_b = module_of(f, b);
-	int c = of_a && of_b ? strcmp(of_a->path, of_b->path) : !of_a - !of_b;
-
-	return c ? c < 0 : a < b;
-}
-
-static int least_site(void *arg, uint32_t block, const struct elide_row *row)
-{
-	struct data_file *f = arg;
-	struct elide_class *class = &f->classes[row->class_index];
-
-	if (class->type == ELIDE_CLASS_FIRST && elide_kind_is_lock(row->kind) &&
-	    comes_before(f, row->site, class->address))
-		class->address = row->site;
-	return 0;
-}
-
-/*
- * Locks that nobody has initialised are named by the call that locked the first of them. Which of several calls
- * that was is chance: the first one in the program's code names them.
- */
-static void name_classes(struct data_file *f)
-{
-	uint64_t nr_orphans = 0;
-	size_t i = 0;
-
-	while (i < f->nr_classes && f->classes[i].type != ELIDE_CLASS_FIRST)
-		i++;
-	/* A file that changes meanwhile may keep the name that it has. */
-	if (i < f->nr_classes)
-		rows_of(f, 0, &nr_orphans, least_site, f);
-}
-
 static int read_chunks(struct reader *r, struct data_file *f)
 {
 	uint64_t at = ELIDE_HEADER_SIZE;
@@ -410,7 +365,6 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	records_link(f);
 	records_merge(f);
 	f->nr_processes = f->nr_sources;
-	name_classes(f);
 	if ((found.last_class < f->nr_classes && !found.gaps) || !f->nr_rows)
 		return 0;
 	f->nr_rows = 0;
