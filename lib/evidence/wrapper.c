@@ -28,8 +28,8 @@
  * RWMutex() 28 of 149; libcrypto's CRYPTO_THREAD_lock_new() 44 of 92; nginx's ngx_thread_mutex_create() 78
  * of 269, the largest; libuv's uv_mutex_init() 6 of 18, and uv_mutex_init_recursive() 73 of 128; mariadbd's
  * rw_pr_init() 14 of 50; libjvm's PlatformMutex() 7 of 12; kyotocabinet's Mutex(Type) 100 of 187;
- * apr_thread_mutex_create() 138, the latest call. Of 61 functions in mariadbd that initialise locks in the midst of other work, 39 are larger
- * or call later, and only one has the name of a lock.
+ * apr_thread_mutex_create() 138, the latest call. Of 61 functions in mariadbd that initialise locks in the
+ * midst of other work, 39 are larger or call later, and only one has the name of a lock.
  */
 #define THIN      160
 #define THIN_SIZE 320
