@@ -67,9 +67,11 @@ static uint64_t known[NR_KNOWN];
 
 static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
+#define ELIDE_WRAPPER_CONSTRUCTOR(word) word,
 #define ELIDE_WRAPPER_INIT(word) word,
 #include "../wrappers.def"
 #undef ELIDE_WRAPPER_INIT
+#undef ELIDE_WRAPPER_CONSTRUCTOR
 #undef ELIDE_WRAPPER_WORD
 };
 

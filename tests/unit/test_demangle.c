@@ -42,10 +42,36 @@ static void names(void **state)
 	}
 }
 
+static void own_names(void **state)
+{
+	static const char *const table[][2] = {
+		{"pthread_mutex_lock", "pthread_mutex_lock"},
+		{"_Z7depositRSt5mutexi", "deposit"},
+		{"_ZL6mylockRSt5mutex", "mylock"},
+		{"_ZNSt5mutex4lockEv", "std::mutex::lock"},
+		{"_ZNSt11unique_lockISt5mutexE4lockEv", "std::unique_lock::lock"},
+		{"_ZSt4lockISt5mutexS0_EvRT_RT0_", "std::lock"},
+		{"_ZN12_GLOBAL__N_17deposit3fooERSt5mutex", "(anonymous namespace)::deposit::foo"},
+		{"_RNvMNtCs1zG5boeDNqh_3app5queueNtB2_5Queue4push", "<app::queue::Queue>::push"},
+		{"_RINvCs1zG5boeDNqh_3app4callmEB2_", "app::call::"},
+		{"_Z", "_Z"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		char *name = demangle_own(table[i][0]);
+
+		assert_non_null(name);
+		assert_string_equal(name, table[i][1]);
+		free(name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(own_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

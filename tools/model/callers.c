@@ -12,6 +12,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/sort.h"
+#include "../names/demangle.h"
 #include "callers.h"
 
 /* Callers that are distinguished; further ones are not counted. */
@@ -19,82 +20,37 @@
 /* A caller with this share of the time waited gives the row its name. */
 #define MOST 0.5
 
-/* Behind the arguments of a template, which begin at @at with "I". */
-static const char *skip_template(const char *at)
-{
-	int depth = 0;
-
-	do {
-		size_t len = strtoul(at, NULL, 10);
-
-		if (len) {
-			at += strspn(at, "0123456789");
-			at += strnlen(at, len);
-			continue;
-		}
-		depth += strchr("IJNXL", *at) ? 1 : *at == 'E' ? -1 : 0;
-		at++;
-	} while (*at && depth > 0);
-	return at;
-}
-
-/*
- * The part of a mangled C++ name that is the function's, without the types of its parameters and the arguments of
- * templates (Itanium C++ ABI, 5.1): deposit(std::mutex &) is no wrapper. Other names are copied.
- */
-static void own_name(char *to, size_t size, const char *symbol)
-{
-	const char *at = symbol + 2;
-	bool nested;
-	size_t len;
-
-	snprintf(to, size, "%s", symbol);
-	if (strncmp(symbol, "_Z", 2))
-		return;
-	nested = *at == 'N';
-	at += nested;
-	to[0] = '\0';
-	while (*at && *at != 'E') {
-		/* A part of the name is preceded by its length; a constructor is C and a digit. */
-		size_t digits = strspn(at, "0123456789");
-
-		len = digits ? strtoul(at, NULL, 10) : (strchr("CD", *at) && at[1]) ? 2 : 1;
-		at += digits;
-		if (*at == 'I' && !digits) {
-			at = skip_template(at);
-		} else if (*at == 'S' && !digits) {
-			at += strchr("tabsiod", at[1]) ? 1 : strcspn(at, "_");
-			at += *at != '\0';
-		} else {
-			snprintf(to + strlen(to), size - strlen(to), "%.*s", (int)len, at);
-			at += strnlen(at, len);
-			if (digits && !nested)
-				return;
-		}
-	}
-	snprintf(to + strlen(to), size - strlen(to), "E");
-}
-
+/* Is the function's own name, without the types of its parameters, that of a wrapper? */
 static bool is_wrapper(const struct report *r, uint64_t address)
 {
 	static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
+#define ELIDE_WRAPPER_CONSTRUCTOR(word)
 #define ELIDE_WRAPPER_INIT(word)
 #include "../../lib/wrappers.def"
 #undef ELIDE_WRAPPER_INIT
+#undef ELIDE_WRAPPER_CONSTRUCTOR
 #undef ELIDE_WRAPPER_WORD
 	};
-	char name[512];
+	bool found = false;
 	struct place p;
+	char *name;
 
 	symbolize_call(r->symbols, address, &p);
 	if (!p.elf_symbol)
 		return false;
-	own_name(name, sizeof(name), p.elf_symbol);
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcasestr(name, words[i]))
-			return true;
-	return false;
+#define ELIDE_WRAPPER_WORD(word)
+#define ELIDE_WRAPPER_CONSTRUCTOR(word) found |= strcasestr(p.elf_symbol, word) != NULL;
+#define ELIDE_WRAPPER_INIT(word)
+#include "../../lib/wrappers.def"
+#undef ELIDE_WRAPPER_INIT
+#undef ELIDE_WRAPPER_CONSTRUCTOR
+#undef ELIDE_WRAPPER_WORD
+	name = demangle_own(p.elf_symbol);
+	for (size_t i = 0; name && i < ARRAY_SIZE(words); i++)
+		found |= strcasestr(name, words[i]) != NULL;
+	free(name);
+	return found;
 }
 
 /* The innermost call of a stack that is in no wrapper; 0 if there is none. */

@@ -13,4 +13,12 @@
  */
 char *demangle(const char *name);
 
+/**
+ * demangle_own() - the qualified name of a function, without the types of its parameters and without the
+ * arguments of templates.
+ *
+ * Return: to be freed; NULL without memory.
+ */
+char *demangle_own(const char *name);
+
 #endif
