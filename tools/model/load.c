@@ -364,6 +364,8 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	faults_missing(f, found.chunks, found.records);
 	records_link(f);
 	records_merge(f);
+	if (open_waits_find(f))
+		return -ENOMEM;
 	f->nr_processes = f->nr_sources;
 	if ((found.last_class < f->nr_classes && !found.gaps) || !f->nr_rows)
 		return 0;
@@ -428,6 +430,7 @@ void load_free(struct data_file *file)
 		close(file->fd);
 	free(file->path);
 	free(file->row_chunks);
+	free(file->waiting);
 	for (int type = 1; record_size(type); type++) {
 		size_t *have;
 

@@ -64,6 +64,7 @@ struct load_notes {
  * @samples, @details, @blames, @misuse: equal records are summed
  * @base: the counts that load_base() subtracts; NULL if none
  * @negates: the rows of @base come with negated numbers, bins modulo 2^32
+ * @waiting: indices of those @threads that wait, see file/open-waits.h
  * @spans: of waits and holds; those of aborted attempts are in @aborts
  * @sources: processes, if elide-merge(1) wrote the file
  * @merged: data of merge_files(), if it made this file of others; else NULL
@@ -102,6 +103,8 @@ struct data_file {
 	size_t nr_counters;
 	struct elide_thread_record *threads;
 	size_t nr_threads;
+	uint32_t *waiting;
+	size_t nr_waiting;
 	struct elide_span *spans;
 	size_t nr_spans;
 	struct elide_span *aborts;

@@ -2,7 +2,7 @@
 /*
  * open-waits.c - see open-waits.h.
  *
- * Must never count a wait of a thread that has ended: its call was cancelled.
+ * Must never count a wait of a thread that has ended: it was cancelled in its call.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,43 +10,46 @@
 #include "../../../lib/row-sums.h"
 #include "open-waits.h"
 
-/* Cycles that a thread has waited by now; 0: it does not wait. */
+/* Cycles that a thread has waited between the begin and the end of the file's time. */
 static uint64_t waited(const struct data_file *f, const struct elide_thread_record *t)
 {
 	uint64_t end = f->header.end_cycles, since = t->waits_since;
 
-	if (t->state != ELIDE_THREAD_RUNS || !since || end <= since)
+	if (end <= since)
 		return 0;
 	return end - (since < f->header.start_cycles ? f->header.start_cycles : since);
 }
 
-static const struct elide_thread_record *thread_of(const struct data_file *f, uint32_t block)
+int open_waits_find(struct data_file *f)
 {
-	for (size_t i = 0; block && i < f->nr_threads; i++)
-		if (f->threads[i].block == block)
-			return &f->threads[i];
-	return NULL;
+	f->waiting = reallocarray(NULL, f->nr_threads + 1, sizeof(*f->waiting));
+	if (!f->waiting)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->nr_threads; i++)
+		if (f->threads[i].state == ELIDE_THREAD_RUNS && f->threads[i].waits_since)
+			f->waiting[f->nr_waiting++] = (uint32_t)i;
+	return 0;
 }
 
 void open_waits_add(const struct data_file *f, uint32_t block, struct elide_row *row)
 {
-	const struct elide_thread_record *t = thread_of(f, block);
-	uint64_t cycles = t ? waited(f, t) : 0;
+	for (size_t i = 0; i < f->nr_waiting; i++) {
+		const struct elide_thread_record *t = &f->threads[f->waiting[i]];
+		uint64_t cycles = waited(f, t);
 
-	if (!cycles || t->waits_class != row->class_index || t->waits_kind != row->kind ||
-	    t->waits_site != row->site)
-		return;
-	row->contended++;
-	row->wait.count++;
-	row->wait.total += cycles;
-	if (cycles < row->wait.min)
-		row->wait.min = cycles;
-	if (cycles > row->wait.max)
-		row->wait.max = cycles;
-	row->wait_bins[elide_bin(cycles)]++;
+		if (!cycles || t->block != block || t->waits_class != row->class_index ||
+		    t->waits_kind != row->kind || t->waits_site != row->site)
+			continue;
+		row->contended++;
+		row->wait.count++;
+		row->wait.total += cycles;
+		row->wait.min = cycles < row->wait.min ? cycles : row->wait.min;
+		row->wait.max = cycles > row->wait.max ? cycles : row->wait.max;
+		row->wait_bins[elide_bin(cycles)]++;
+	}
 }
 
-/* Whose call is looked for: the holder's, by which it has held locks of the class for longest. */
+/* A blame record whose @held_site is searched: among the rows of @block, that of the longest time held. */
 struct search {
 	struct elide_blame blame;
 	uint32_t block;
@@ -77,7 +80,7 @@ static int look(void *arg, uint32_t block, const struct elide_row *row)
 	return 0;
 }
 
-/* The block of the thread that runs by that id; 0: there is none. */
+/* The block of the running thread with that id; 0: there is none. */
 static uint32_t block_of(const struct data_file *f, uint32_t tid)
 {
 	for (size_t i = 0; tid && i < f->nr_threads; i++)
@@ -88,8 +91,8 @@ static uint32_t block_of(const struct data_file *f, uint32_t tid)
 
 static void collect(const struct data_file *f, struct searches *s)
 {
-	for (size_t i = 0; i < f->nr_threads; i++) {
-		const struct elide_thread_record *t = &f->threads[i];
+	for (size_t i = 0; i < f->nr_waiting; i++) {
+		const struct elide_thread_record *t = &f->threads[f->waiting[i]];
 		uint64_t cycles = waited(f, t);
 		uint32_t block = block_of(f, t->waits_for);
 
@@ -106,7 +109,7 @@ static void collect(const struct data_file *f, struct searches *s)
 
 int open_waits_blame(struct data_file *f)
 {
-	struct searches s = {.all = reallocarray(NULL, f->nr_threads + 1, sizeof(*s.all))};
+	struct searches s = {.all = reallocarray(NULL, f->nr_waiting + 1, sizeof(*s.all))};
 	struct elide_blame *grown;
 	int rc = 0;
 

@@ -39,6 +39,7 @@ int unite_end_threads(struct data_file *f)
 	free(f->threads);
 	f->threads = records;
 	f->nr_threads = records ? threads.nr : 0;
+	f->nr_waiting = 0;
 	threads_free(&threads);
 	return records ? 0 : -ENOMEM;
 }
