@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* count.c - see count.h. */
 #include "count.h"
-#include "state/thread-record.h"
 
 __cold int count_failed(struct elide_row *row, int err)
 {
@@ -9,9 +8,5 @@ __cold int count_failed(struct elide_row *row, int err)
 	if (READ_ONCE(elide_enabled) && rtm_test())
 		return err;
 	counter_add(row->failed, 1);
-	if (elide_self) {
-		WRITE_ONCE(elide_self->waits, NULL);
-		elide_wait_closes(elide_self);
-	}
 	return err;
 }

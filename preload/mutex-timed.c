@@ -40,10 +40,7 @@ static __noinline int timedlock_waiting(struct elide_thread *t, struct elide_row
 		w.end = cycles_now();
 	}
 	crowd_leave(crowd);
-	if (!err || err == EOWNERDEAD)
-		wait_end(row, &w, m);
-	else if (w.contended)
-		elide_wait_closes(t);
+	wait_end(row, &w, m, !err || err == EOWNERDEAD);
 	return err;
 }
 

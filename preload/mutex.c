@@ -54,10 +54,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 		w.end = cycles_now();
 	}
 	crowd_leave(crowd);
-	if (!err || err == EOWNERDEAD)
-		wait_end(row, &w, m);
-	else if (w.contended)
-		elide_wait_closes(t);
+	wait_end(row, &w, m, !err || err == EOWNERDEAD);
 	return err;
 }
 
@@ -365,7 +362,7 @@ static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self_fast;
 
-	/* What is to be counted of this mutex or others is counted after the release: others need not wait. */
+	/* Count after the release, as other threads may wait for the mutex. */
 	if (!t->open && (uint32_t)m->__data.__owner == t->tid && likely(glibc_mutex_plain(m))) {
 		unsigned long long end = elide_hold_over(t, m);
 

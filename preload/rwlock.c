@@ -124,10 +124,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 		w.end = cycles_now();
 	}
 	crowd_leave(crowd);
-	if (!err)
-		wait_end(row, &w, rw);
-	else if (w.contended)
-		elide_wait_closes(t);
+	wait_end(row, &w, rw, !err);
 	return err;
 }
 
@@ -571,7 +568,7 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 	return release_real(t, rw, site);
 }
 
-/* Release, and then count what is due, so that others need not wait for that. */
+/* Release, and count hold time and wait after that, as other threads may wait for the lock. */
 static __noinline int unlock_counted(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
 	unsigned long long end = elide_hold_over(t, rw);

@@ -71,7 +71,7 @@ static __noinline int wait_for(struct elide_thread *t, struct elide_row *row, pt
 	err = crowd ? lock_yielding(&w, row, crowd, s) : real.spin_lock(s);
 	crowd_leave(crowd);
 	w.end = cycles_now();
-	wait_end(row, &w, (const void *)s);
+	wait_end(row, &w, (const void *)s, true);
 	return err;
 }
 
@@ -316,7 +316,7 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 	return real.spin_unlock(s);
 }
 
-/* Release, and then count what is due, so that others need not wait for that. */
+/* Release, and count hold time and wait after that, as other threads may wait for the lock. */
 static __noinline int unlock_counted(struct elide_thread *t, pthread_spinlock_t *s)
 {
 	unsigned long long end = elide_hold_over(t, (const void *)s);

@@ -54,9 +54,12 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
-/* The lock is locked, and others may wait for it: so there is no call unless the wait is sampled. */
+/*
+ * The wait is over. If the call has @locked the lock, others may wait for it now, so no function is called
+ * unless the wait is sampled. Else the call fails, and the wait is not counted.
+ */
 static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w,
-					const void *lock)
+					const void *lock, bool locked)
 {
 	unsigned long long cycles = w->end - w->start;
 
@@ -64,6 +67,8 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 		return;
 	WRITE_ONCE(w->thread->waits, NULL);
 	elide_wait_closes(w->thread);
+	if (unlikely(!locked))
+		return;
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
 	w->thread->found_held = w->end & elide_hold_contended;
