@@ -77,6 +77,13 @@ static double mean_hold(const struct line *l)
 	return isnan(avg) ? 0 : avg;
 }
 
+struct elide_times line_hold_times(const struct line *l)
+{
+	const struct elide_holds *h = &l->sum.hold;
+
+	return (struct elide_times){h->count, (uint64_t)l->held, h->min, h->max};
+}
+
 double line_hold(const struct line *l)
 {
 	return l->sum.hold.count ? l->held : NAN;

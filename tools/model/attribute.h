@@ -45,6 +45,9 @@ double line_max_wait(const struct line *l);
 /** line_avg_hold() - line_hold() by the locked acquisitions. */
 double line_avg_hold(const struct line *l);
 
+/** line_hold_times() - the hold times of a row as other times: the sum is line_hold(), an estimate. */
+struct elide_times line_hold_times(const struct line *l);
+
 /** line_hold() - time that the locks were held, by the samples: see struct sum. */
 double line_hold(const struct line *l);
 

@@ -88,6 +88,7 @@ void csv_head(FILE *out)
 
 static void row(const struct report *r, const struct line *l, FILE *out)
 {
+	const struct elide_times hold = line_hold_times(l);
 	double held = line_held(r, l);
 
 	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
@@ -102,8 +103,7 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
 		number(out, l->sum.causes[i], r->elides);
 	times(out, r, &l->sum.wait, l->sum.wait.count ? line_avg_wait(l) : 0);
-	times(out, r, &(struct elide_times){.count = l->sum.hold.count, .min = l->sum.hold.min, .max = l->sum.hold.max,
-					    .total = (uint64_t)l->held}, l->sum.hold.count ? line_avg_hold(l) : 0);
+	times(out, r, &hold, hold.count ? line_avg_hold(l) : 0);
 	if (isnan(held))
 		fputc(',', out);
 	else

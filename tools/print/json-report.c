@@ -61,12 +61,7 @@ static json_t *times(const struct report *r, const struct elide_times *t, const 
 /* The keys that a row and the totals have in common. */
 static void counters(const struct report *r, const struct line *l, json_t *o)
 {
-	const struct elide_times hold = {
-		.count = l->sum.hold.count,
-		.total = (uint64_t)l->held,
-		.min = l->sum.hold.min,
-		.max = l->sum.hold.max,
-	};
+	const struct elide_times hold = line_hold_times(l);
 	json_t *causes = json_object();
 
 	json_object_set_new(o, "locks", json_number(l->nr_locks));
