@@ -23,7 +23,7 @@ libcmocka-dev unit tests
 g++ tests with C++ programs
 python3 tests: checks JSON, and is a program that runs emulated
 mandoc tests: reads the manual pages strictly
-jq tests: sums the numbers of a report
+jq tests: reads the numbers of a report, and of one after a crash
 chromium tests: shows the page of report --html and types on it
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
@@ -40,8 +40,6 @@ zstd make bench: the same
 memcached tests: a server, on the loopback interface
 libmemcached-tools tests: its load
 procps tests: processes that a run has left behind
-jq tests: the sums of a report after a crash
-mandoc tests: the manual pages
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 zsh tests: the completion of elide for it
