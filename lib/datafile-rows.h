@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * datafile-rows.h - records of the data file that count: objects, classes of locks, rows of calls and threads;
- * sampled spans; misuse and cycles of locks.
+ * datafile-rows.h - records of the data file that count: objects, classes of locks, rows of calls and
+ * threads; sampled spans; misuse and cycles of locks.
  *
  * A part of the format in datafile.h, whose version it has.
  */
@@ -80,7 +80,7 @@ enum elide_class_type {
  * @type:     enum elide_class_type
  * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, ELIDE_KIND_MUTEX for ELIDE_KIND_REACQUIRE
  * @address:  see the types
- * @nr_locks: locks of the class registered so far
+ * @nr_locks: number of locks that have been given the class, destroyed ones included
  * @array:    bytes of the array that contains them, at most 2^32 - 1; 0 if there is none
  * @nr_shared: those of the locks that more than one thread of the process has locked, counted up to
  *            ELIDE_SHARED_COUNTED; a thread with the block of an ended one counts as that one
@@ -127,25 +127,27 @@ static inline unsigned int elide_bin(uint64_t cycles)
 }
 
 /**
- * struct elide_holds - hold times of the acquisitions of a row that locked, in cycles.
+ * struct elide_holds - hold times of the locked acquisitions of a row, in cycles: a stratified sample.
  *
- * Each contended acquisition is measured. Of the others one is drawn from each block of acquisitions in a
- * row, at random and each of the block with the same probability; it stands for @weight of the block's
- * length, which is chosen before, so that measuring takes little of the time. From both elide_row_held()
- * estimates the time held, and elide_row_held_variance() how far off that may be.
+ * The hold time of each contended acquisition is measured where mode is profile. The uncontended acquisitions
+ * are numbered and divided into blocks; one acquisition of each block, chosen at random, is measured, and its
+ * weight is the length of the block. section/locked.c chooses the length before the block begins.
+ * elide_row_held() estimates from both the time that the locks were held, and elide_row_held_variance() the
+ * variance of that estimate.
  *
- * @count:        measurements, of both kinds
- * @min, @max:    the shortest and the longest
- * @exact:        measured contended acquisitions
+ * @count:        number of hold times measured
+ * @min, @max:    the shortest and the longest of them
+ * @exact:        number of contended acquisitions measured
  * @exact_total:  sum of their hold times
- * @weight:       acquisitions for which the drawn ones stand
- * @total:        sum of the drawn ones' hold times, each times its weight
- * @spread, @spread_total, @spread_squares: sums over the drawn ones, of weight w, of w (w - 1), of that times the
- *                hold time, and of that times the hold time squared
- * @end:          acquisitions of the row, locked ones, at the end of the present block
- * @gap:          length of the present block; 0 before the first one
- * @last:         locked acquisitions of the row when one was drawn last
- * @from, @from_nr: time-stamp counter, and locked acquisitions, from which on the row's rate is measured
+ * @weight:       sum of the weights of the sampled acquisitions
+ * @total:        sum of their hold times, each multiplied by its weight
+ * @spread, @spread_total, @spread_squares: with the weight w and the hold time x of each sampled acquisition,
+ *                the sums of w (w - 1), of w (w - 1) x and of w (w - 1) x^2
+ * @end:          number of the last acquisition of the present block
+ * @gap:          length of the present block, acquisitions; 0 before the first sample
+ * @last:         number of the acquisition sampled last
+ * @from, @from_nr: time-stamp counter at the beginning of the window over which the rate of acquisitions is
+ *                measured, and the number of acquisitions by then
  */
 struct elide_holds {
 	uint64_t count;
@@ -197,7 +199,7 @@ enum elide_row_state {
  * @commits:       elided acquisitions of the outermost lock of a section
  * @nested:        elided acquisitions inside another elided section
  * @contended:     acquisitions that locked and found the lock held
- * @hold_next:     locked acquisitions after which the next one has its hold time measured
+ * @hold_next:     number of locked acquisitions after which the next one is sampled for its hold time
  * @wasted_cycles: cycles in aborted attempts; sampled and scaled on a processor, exact in the
  *                 emulator
  * @wait:          time that the @contended acquisitions waited until they had locked
@@ -206,7 +208,8 @@ enum elide_row_state {
  * @causes:        aborts by enum elide_cause
  * @failed:        trylock and timed calls that found the lock held and did not get it
  * @wait_bins:     the measurements of @wait by elide_bin()
- * @hold_bins:     the measurements of @hold by elide_bin(), each as often as its weight; contended ones once
+ * @hold_bins:     histogram of @hold by elide_bin(): a sampled hold time counts with its weight, that of a
+ *                 contended acquisition once
  * @parked:        acquisitions and timed calls that the arm "restrict" has parked
  * @unparked:      of these, those that are no longer parked
  * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
@@ -214,8 +217,9 @@ enum elide_row_state {
  *
  * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
  * condition variable was signalled, the semaphore had a unit left, all have arrived at the barrier, the
- * mutex is locked again. It is in @not_attempted, and in @contended if the thread had to wait. Nothing is
- * held, so @hold is empty, but for ELIDE_KIND_REACQUIRE, whose mutex is. @failed has the waits that timed out, and sem_trywait() calls that found no unit.
+ * mutex is locked again. It is in @not_attempted, and in @contended if the thread had to wait. Only
+ * a row of ELIDE_KIND_REACQUIRE has hold times, those of the mutex after the wait. @failed has the waits that
+ * timed out, and sem_trywait() calls that found no unit.
  */
 struct elide_row {
 	uint32_t class_index;
@@ -275,8 +279,9 @@ enum elide_thread_state {
  * @contended: of these, those that locked and found the lock held
  * @wait:     cycles waited
  * @held:     cycles that locks were held: the sum of elide_row_held()
- * @waits_since: time-stamp counter when the thread began to wait, in a call of the row @waits_class,
- *            @waits_kind, @waits_site; 0: it does not wait. The wait is in no row as long as it lasts
+ * @waits_since: time-stamp counter when the present wait of the thread began; 0: it does not wait. The row of
+ *            that call has the wait only after it has ended
+ * @waits_class, @waits_kind, @waits_site: that row
  * @waits_for: thread id of the lock's holder when the wait began; 0: unknown
  */
 struct elide_thread_record {

@@ -34,8 +34,10 @@ static inline int64_t elide_row_locked(const struct elide_row *row)
 }
 
 /**
- * elide_row_held() - cycles that the locks of a row were held: the measured ones, and for the others the mean
- * of those drawn among them. Signed, so that a row of negated counters gives a negative result.
+ * elide_row_held() - cycles that the locks of a row were held, an estimate.
+ *
+ * The sum of the hold times of contended acquisitions, and the weighted mean of the sampled ones multiplied
+ * by the number of all others. Signed, so that a row of negated counters gives a negative result.
  */
 static inline double elide_row_held(const struct elide_row *row)
 {
@@ -49,17 +51,19 @@ static inline double elide_row_held(const struct elide_row *row)
 }
 
 /**
- * elide_row_held_variance() - the variance of elide_row_held(), squared cycles: 0 if all were measured.
+ * elide_row_held_variance() - variance of elide_row_held(), squared cycles; 0 if all hold times were
+ * measured.
  *
- * That of a ratio of sums (W. G. Cochran, "Sampling Techniques", 1977, 6.4): one of w acquisitions drawn
- * stands for the others with a variance of w (w - 1) times that of the hold times. And one more that is as
- * long as the longest may be among those that were not drawn: the thread may have lost its processor there.
+ * The variance of a ratio estimator (W. G. Cochran, "Sampling Techniques", 1977, 6.4): a sampled acquisition
+ * of weight w contributes w (w - 1) times the variance of the hold times. Added is the square of the longest
+ * hold time, multiplied by the share of the acquisitions that were not measured: one of these may have lasted
+ * as long, because the thread lost its processor.
  */
 static inline double elide_row_held_variance(const struct elide_row *row)
 {
 	const struct elide_holds *h = &row->hold;
 	double weight = (double)(int64_t)h->weight, mean, off, others;
-	double drawn = (double)(int64_t)(h->count - h->exact);
+	double sampled = (double)(int64_t)(h->count - h->exact);
 
 	if (!h->weight)
 		return 0;
@@ -69,8 +73,8 @@ static inline double elide_row_held_variance(const struct elide_row *row)
 	off *= others / weight * (others / weight);
 	if (off < 0)
 		off = -off;
-	if (others > drawn)
-		off += (double)h->max * (double)h->max * (1 - drawn / others);
+	if (others > sampled)
+		off += (double)h->max * (double)h->max * (1 - sampled / others);
 	return off;
 }
 

@@ -32,7 +32,7 @@ static __always_inline_fn bool is_held_error(int err)
 /**
  * struct count - what to count for an acquisition that locks.
  * @counter: in its row; NULL: it is not counted
- * @more: it was drawn for its hold time, or it is watched
+ * @more: it is sampled for its hold time, or watched
  */
 struct count {
 	uint64_t *counter;

@@ -52,8 +52,9 @@ static __always_inline_fn bool mutex_take(pthread_mutex_t *m, uint32_t tid, bool
 }
 
 /*
- * Others may wait for the mutex, which may be gone by now. After a wait at a condition variable glibc leaves the word as
- * if others did, so the kernel says whether one was woken.
+ * Wake a thread that waits for a mutex that was released; the mutex may be destroyed by now. glibc leaves the
+ * word as if a thread waited after each wait for a condition variable, so the release counts as contended only
+ * if the kernel has woken one.
  */
 static __cold int wake_one(pthread_mutex_t *m, const void *site)
 {

@@ -63,7 +63,7 @@ static inline uint32_t mutex_owner(const pthread_mutex_t *m)
 	return glibc_layout.mutex && owner <= ID_MAX ? owner : 0;
 }
 
-/** mutex_died() - see mutex_answer(). */
+/** mutex_died() - the part of mutex_answer() that is not inlined. */
 void mutex_died(int err, const pthread_mutex_t *m, const void *site, uint32_t owner);
 
 /** mutex_answer() - count what glibc answers of a robust mutex whose owner has died. Returns @err. */

@@ -75,7 +75,8 @@ enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
  *
  * Where sections are short and locking is the best arm, reading the arm and counting at each
  * acquisition would cost more than the acquisition. The thread makes such a call dormant: it locks without
- * either, and comes here when a hold time is measured, at least once in two times HOLD_PERIOD acquisitions.
+ * either, and comes here when an acquisition is sampled for its hold time, at least once in 2 * HOLD_PERIOD
+ * acquisitions.
  */
 void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t nr);
 

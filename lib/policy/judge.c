@@ -73,8 +73,9 @@ enum learn_verdict learn_judge(const struct learn_class *c, double mean, double 
 	double margin = PER_MILLE(!crowd ? MARGIN : c->few ? -CROWD_MARGIN : CROWD_MARGIN);
 
 	/*
-	 * One pair is no answer: what the sections do may have changed between its two trials. Nor are a few
-	 * where the threads that have a processor are others for many trials in a row.
+	 * One pair does not decide: what the sections do may have changed between its two trials. In an
+	 * oversubscribed process PAIRS_OVERSUBSCRIBED are needed, as consecutive trials are of the same running
+	 * threads, and the next ones of others.
 	 */
 	if (c->pairs < (c->oversubscribed ? PAIRS_OVERSUBSCRIBED : 2))
 		return LEARN_UNCLEAR;

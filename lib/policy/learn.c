@@ -227,7 +227,10 @@ static void lost(struct learn_class *c, uint64_t now)
 	}
 	if (timer->period < longest(c, c->question))
 		timer->period *= 2;
-	/* The first answer may be by chance, and is asked for again soon. */
+	/*
+	 * The answers of the first round may be wrong by chance, as its trials take TRIAL_MIN. So what that round
+	 * has cost does not delay the next challenge, which comes after PERIOD_MIN.
+	 */
 	if (!first && wait < COST_SHARE * c->cost)
 		wait = COST_SHARE * c->cost < most ? COST_SHARE * c->cost : most;
 	timer->at = now + (wait < most ? wait : most);

@@ -33,11 +33,11 @@
  * A challenge has at most PAIRS_MAX pairs, or CROWD_PAIRS; the last one decides by one standard error.
  *
  * In a round each other arm challenges once. In the first one each challenge follows the one before
- * at once; later ones come after a period, which doubles, and every other one asks WHETHER. While nothing is elided only a challenge can show that
- * eliding pays by now, so the period is bounded to 8 ms where threads wait for the locks. While
- * sections are elided a change shows in the rate, and a challenge by locking makes the threads stand
- * in line, so there the period also grows with what the last challenge has cost. The question CROWD
- * has a period of its own.
+ * at once; later ones come after a period, which doubles, and every other one asks WHETHER. While nothing is
+ * elided only a challenge can show that eliding pays by now, so the period is bounded to 8 ms where threads
+ * wait for the locks. While sections are elided a change shows in the rate, and a challenge by locking makes
+ * the threads stand in line, so there the period also grows with what the last challenge has cost. The
+ * question CROWD has a period of its own.
  *
  * A class of which an earlier process knew begins with that, learn_begin_with(): the first round
  * goes on where it was, or is not repeated, until the rate departs, a challenge changes much, or
@@ -165,7 +165,8 @@ struct learn_timer {
  * @decided:    a challenge is over, or a site is confirmed to be unelidable, or usual again, in this process
  * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
  * @due:        if @known, time from the beginning to the first challenge, ns
- * @starts_from: beginning of its first trial, or of that in which threads came to it later, ns; 0: none has ended
+ * @starts_from: beginning of its first trial, or of that in which threads came to it later, ns; 0: none has
+ *              ended
  * @sites:      states of the sites
  */
 struct learn_class {
@@ -336,7 +337,10 @@ unsigned int learn_site(struct learn_class *c);
  */
 void learn_site_with(struct learn_class *c, unsigned int site);
 
-/** learn_site_keep() - may a later process begin with learn_site_with()? At least 2 probes have confirmed it. */
+/**
+ * learn_site_keep() - may a later process begin with learn_site_with()? At least 2 probes have
+ * confirmed it.
+ */
 bool learn_site_keep(const struct learn_class *c, unsigned int site);
 
 /** learn_arm() - the arm of @site in the present trial. */

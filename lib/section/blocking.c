@@ -125,7 +125,7 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 
 static void waits_no_more(struct elide_blocking *b)
 {
-	/* Without a row this may be a transaction. */
+	/* A call without a row may be in a transaction of the program, which must not store to the record. */
 	if (b->row && elide_self)
 		elide_wait_closes(elide_self);
 	if (b->noted)

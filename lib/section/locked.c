@@ -24,19 +24,23 @@ static void wake(struct elide_thread *t, const struct elide_row *row, const void
 }
 
 /*
- * Cycles between two acquisitions of a row that are drawn, at least, on average. One that is measured takes
- * about 150 cycles longer, most of them in the unlock call: 1 %.
+ * Cycles, the least mean time between two sampled acquisitions of a row. To measure a hold time takes about
+ * 150 cycles, most of them in the unlock call: 1 % of this.
  */
 #define HOLD_SPACING (1ull << 14)
 /*
- * The first so many acquisitions of a row are each measured, and a block is at most that part of those before: of
- * a program's first sections some may take much longer.
+ * The first 16 acquisitions of a row are all measured, and a block after n acquisitions has at most n / 16:
+ * the first sections of a program may take much longer than later ones. Chosen.
  */
 #define HOLD_FIRST 16
-/* Cycles over which the rate is a mean, about: 0.1 s at 2.7 GHz. A storm after a rest costs 1 % of that. */
+/*
+ * Cycles, the length of the window over which the rate of acquisitions is a mean: 0.1 s at 2.7 GHz. If a
+ * thread acquires often after a rest, each acquisition is measured at first, until that has taken 1 % of the
+ * window.
+ */
 #define HOLD_WINDOW (1ull << 28)
 
-/* Length of the next block of acquisitions of which one is drawn. @nr: locked acquisitions up to @now */
+/* The length of the next block, acquisitions. @nr: number of locked acquisitions up to @now */
 static uint64_t next_gap(struct elide_holds *h, uint64_t nr, uint64_t now)
 {
 	uint64_t since = nr - h->from_nr, time = now - h->from, gap;
@@ -56,8 +60,8 @@ static uint64_t next_gap(struct elide_holds *h, uint64_t nr, uint64_t now)
 	return gap < 1 ? 1 : gap < elide_hold_period ? gap : elide_hold_period;
 }
 
-/* The acquisition number @nr of the row, from 1, was drawn: draw the next one. */
-static void draw(struct elide_thread *t, struct elide_row *row, uint64_t nr, uint64_t now)
+/* Acquisition @nr of the row, counted from 1, is sampled: choose the one of the next block. */
+static void sample_next(struct elide_thread *t, struct elide_row *row, uint64_t nr, uint64_t now)
 {
 	struct elide_holds *h = &row->hold;
 	uint64_t begin = h->end > nr ? h->end : nr;
@@ -95,17 +99,20 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 {
 	uint64_t nr = row->not_attempted + row->fallback;
 	/* The counters include this acquisition. */
-	bool drawn = nr > row->hold_next;
+	bool sampled = nr > row->hold_next;
 	struct elide_hold *stale;
 	struct elide_hold hold = {
 		.lock = lock,
 		.row = row,
-		.drawn = drawn,
+		.sampled = sampled,
 	};
 
-	if (!elide_hold_period || (!drawn && !since))
+	if (!elide_hold_period || (!sampled && !since))
 		return;
-	/* Its release was not seen. Only a rwlock is held twice, by a reader. */
+	/*
+	 * A measurement of this lock that has not ended: its release was not seen, by longjmp() or another
+	 * thread's unlock call. Only a reader may hold a lock twice.
+	 */
 	stale = row->kind == ELIDE_KIND_RWLOCK_READ ? NULL : find_hold(t, lock);
 	if (unlikely(stale))
 		remove_hold(t, stale);
@@ -113,11 +120,11 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 		remove_hold(t, &t->holds[0]);
 	hold.weight = since ? 0 : row->hold.gap ? (uint32_t)row->hold.gap : 1;
 	hold.start = since ? since : cycles_now();
-	if (drawn) {
+	if (sampled) {
 		if (elide_process.config.measures)
 			wake(t, row, lock, nr - row->hold.last);
 		elide_registry_used(lock, row->class_index, t);
-		draw(t, row, nr, hold.start);
+		sample_next(t, row, nr, hold.start);
 	}
 	t->short_tid = ELIDE_NO_TID;
 	t->holds[t->nr_holds++] = hold;
@@ -156,7 +163,7 @@ __cold void elide_hold_count(struct elide_thread *t, const void *lock, unsigned 
 	struct elide_hold *found = find_hold(t, lock), hold;
 	uint64_t cycles;
 
-	/* A signal handler may have forked, or overwritten it. */
+	/* In a child of fork the block is wiped; further measurements may have taken the place. */
 	if (unlikely(!found))
 		return;
 	hold = *found;
@@ -164,7 +171,7 @@ __cold void elide_hold_count(struct elide_thread *t, const void *lock, unsigned 
 	go_short(t);
 	cycles = end - hold.start;
 	count_hold(hold.row, cycles, hold.weight);
-	if (hold.drawn)
+	if (hold.sampled)
 		elide_hold_seen(hold.row->class_index, cycles);
 	elide_span(t, hold.row, ELIDE_SPAN_HOLD, end, cycles);
 }

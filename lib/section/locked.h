@@ -116,15 +116,14 @@ static inline void elide_due_released(struct elide_thread *t, const void *lock)
 }
 
 /**
- * elide_hold_begin() - an acquisition has locked and was counted: begin to measure its hold time, if it was
- * contended or drawn.
+ * elide_hold_begin() - begin to measure the hold time of an acquisition that has locked and was counted, if
+ * it was contended or is sampled.
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock; only its address is used
  * @since: time-stamp counter when a contended acquisition had locked; 0: it was not contended
  *
- * Each contended one is measured, as that path is slow anyway; but not where the policy chooses. The others:
- * see struct elide_holds.
+ * Where the policy chooses, contended acquisitions are sampled like others: see elide_hold_contended.
  */
 void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 		      unsigned long long since);
@@ -133,9 +132,11 @@ void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void 
 unsigned long long elide_hold_look(const struct elide_thread *t, const void *lock);
 
 /**
- * elide_hold_over() - @lock is about to be released: the clock, if its hold time is measured, else 0.
+ * elide_hold_over() - @lock is about to be released.
  *
- * Others may wait for the lock: elide_hold_count() does the rest after the release.
+ * Other threads may wait for the lock, so elide_hold_count() counts the hold time after the release.
+ *
+ * Return: time-stamp counter if its hold time is measured, else 0.
  */
 static inline unsigned long long elide_hold_over(const struct elide_thread *t, const void *lock)
 {
@@ -154,7 +155,11 @@ static inline void elide_hold_end(struct elide_thread *t, const void *lock)
 		elide_hold_count(t, lock, end);
 }
 
-/** elide_release_count() - @lock was released at @end, from elide_hold_over(): count what is due of it. */
+/**
+ * elide_release_count() - after the release of @lock: count its hold time, if that is measured, and its wait,
+ * if that is due.
+ * @end: from elide_hold_over()
+ */
 static inline void elide_release_count(struct elide_thread *t, const void *lock, unsigned long long end)
 {
 	if (end)
@@ -209,7 +214,7 @@ uint32_t elide_awake_most(const struct elide_row *row, bool restricted);
 uint32_t elide_awake_unit(const struct elide_row *row);
 
 /**
- * elide_hold_due() - is the next acquisition one whose hold time is measured, or that is watched?
+ * elide_hold_due() - is the next acquisition of the row sampled for its hold time, or watched?
  *
  * Called before the acquisition is counted. The first acquisition of a row is measured.
  */

@@ -102,8 +102,8 @@ void elide_settings_decide(void)
 	configure_policy();
 	elide_hold_period = elide_tunables.hold_period;
 	/*
-	 * Not where the policy chooses: measuring must not change what it compares, and convoys with sections of a
-	 * few microseconds went 10 % slower.
+	 * Not where the policy chooses: sections of 2 to 4 us in convoys took 8 to 10 % longer (rows
+	 * capacity, edge and log of tests/policy with 4 cores), which would change what it compares.
 	 */
 	if (elide_process.mode == ELIDE_RUN_PROFILE && elide_hold_period)
 		elide_hold_contended = ~0ull;

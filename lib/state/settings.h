@@ -80,10 +80,10 @@ static inline bool elide_halted(void)
 	return !READ_ONCE(elide_adapts) || READ_ONCE(elide_data->control);
 }
 
-/* The longest block of acquisitions from which one is drawn whose hold time is measured; 0: none is. */
+/* Acquisitions, the greatest length of a block of struct elide_holds; 0: no hold time is measured. */
 extern uint64_t elide_hold_period;
 
-/* All ones if the hold time of each contended acquisition is measured, else 0. */
+/* All ones if the hold time of each contended acquisition is measured: in mode profile. Else 0. */
 extern uint64_t elide_hold_contended;
 
 /* All ones; 0 while locked acquisitions are watched, so that elide_hold_due() says of each that it is due. */

@@ -53,7 +53,8 @@ void elide_thread_records_end(void);
 void elide_thread_records_forget(void);
 
 /**
- * elide_wait_opens() - a thread begins to wait: readers count the wait while it lasts, also if it never ends.
+ * elide_wait_opens() - a thread begins to wait. From its record readers count the wait while it lasts, also
+ * if the process is killed before it ends.
  * @t: the calling thread, outside transactions
  * @row: counters of the call
  * @holder: thread id in the lock, 0 if it has none

@@ -92,7 +92,10 @@
  */
 #define ELIDE_SECOND_PERIOD 8
 
-/* Acquisitions of a thread that are measured at a time: locks that it holds. Chosen. */
+/*
+ * Locks held by a thread whose hold times are measured at a time, at most: of further ones the
+ * oldest is dropped. Chosen.
+ */
 #define ELIDE_NR_OPEN_HOLDS 6
 
 /* Judgements of a thread under policy hpca, by a hash of lock and call. */
@@ -146,15 +149,15 @@ struct elide_due {
  * @lock: address of the lock
  * @row: counters of the call
  * @start: time-stamp counter
- * @weight: acquisitions for which it stands; 0: it is a contended one, which stands for itself
- * @drawn: it was drawn, and would be measured if it were not contended, too
+ * @weight: number of acquisitions that the sampled one represents; 0: a contended one
+ * @sampled: it is the sampled one of its block, contended or not
  */
 struct elide_hold {
 	const void *lock;
 	struct elide_row *row;
 	unsigned long long start;
 	uint32_t weight;
-	bool drawn;
+	bool sampled;
 };
 
 /**
@@ -189,8 +192,9 @@ struct elide_hold {
  * @arm:        how the adaptive policy treats the present acquisition
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that the thread holds locked, as far as the wrappers know
- * @holds:      the acquisitions that are being measured, the oldest first; @nr_holds of them
- * @found_held: the present acquisition has waited until then, cycles; 0: it has not, or that is noted
+ * @holds:      the @nr_holds acquisitions whose hold times are being measured, the oldest first
+ * @found_held: time-stamp counter when the present acquisition, which was contended, had locked; 0: it was
+ *              not, or elide_hold_begin() has taken it
  * @due:        a wait that is counted after its lock is released; @short_tid is ELIDE_NO_TID meanwhile
  * @chunk:      chunk of the data file for new rows
  * @nr_calls:   calls that the thread knows: elide_call_at()
@@ -234,9 +238,8 @@ struct elide_hold {
  * @nr_names:   rows that it has made, which decide when its name is read again
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL: none
  * @loads:      ring of its samples of loads; NULL: none
- * @waits:      lock for which it waits, in a call that found it held; else NULL. A call that failed with an
- *              error, or was left by longjmp(), may leave it: a reader has to find the site of @waits_row in
- *              the thread's stack
+ * @waits:      lock for which it waits, in a call that found it held; else NULL. A call that was left by
+ *              longjmp() may leave it: a reader has to find the site of @waits_row in the thread's stack
  * @waits_row:  counters of that call
  */
 struct elide_thread {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * end.c - waits that have not ended when the program is looked at, or ends: end SCENARIO.
+ * end.c - threads that still wait when the process ends, or when its data file is read: end SCENARIO.
  *
  * Four threads wait for a mutex that the main thread holds, or for a condition variable. After 0.3 s the
- * program says what is true by then and ends as its scenario says.
+ * program prints for how long they have waited, and ends as the scenario says: by exit(), a signal, or not.
  */
 #include <signal.h>
 

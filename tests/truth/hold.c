@@ -25,7 +25,7 @@ static __attribute__((noinline)) void section(struct truth *t, int64_t napped, i
 		pthread_mutex_unlock(&m));
 }
 
-/* One section in args[0] is long, that of phase args[1]. */
+/* Of args[0] consecutive sections one is long, the one whose number modulo args[0] is args[1]. */
 static void *alias_thread(void *arg)
 {
 	for (int i = 0; i < 19200; i++)

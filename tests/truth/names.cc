@@ -2,11 +2,11 @@
 /*
  * names.cc - names of C++.
  *
- * names put, names get, names race: a lock without an initialisation, in an object of the heap, that two
- * functions lock, of which the named one is first. Whichever is, it is one lock with one name.
+ * names put, names get, names race: put() and get() lock one std::mutex in an object of the heap; the
+ * argument says which of them is first. The report shall have one name for the lock in all three cases.
  *
- * names deposit: a function that has work in its section, and the word mutex in its parameters alone,
- * wraps no lock.
+ * names deposit: deposit(std::mutex &, int) does work while it holds the lock. The word mutex is in the types
+ * of its parameters alone, so the report does not take it for a wrapper.
  */
 #include <atomic>
 #include <chrono>

@@ -11,7 +11,7 @@ static struct account {
 
 static atomic_int turn;
 
-/* Two calls, so the lock that a thread locks first is known by another call than the second one. */
+/* Two lock calls: a lock without an initialisation gets its class from the one that first locks it. */
 static void transfer(struct account *from, struct account *to)
 {
 	pthread_mutex_lock(&from->lock);

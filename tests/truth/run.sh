@@ -16,14 +16,15 @@ export LC_ALL=C # a point in EPOCHREALTIME
 cd "$tmp" || exit 1
 truth=$O/tests/truth
 
-# What the report does not say truly yet, as patterns; one that is mended is to be taken off the list.
+# Figures that the report does not have right yet, as patterns. One that is right makes the test fail: remove it here.
 EXPECTED_TO_FAIL='
 	parking: verdict */cond
 	processor: blamed m
 	order without a cycle: cycles
 	one lock: *'
 
-# What it says truly in some runs only: who arrived last may have arrived for the next round before others look.
+# Figures that are right in some runs: a thread may arrive for the next round of the barrier before the others look who
+# ended this one.
 VARYING='
 	barrier: blocker barrier/barrier'
 
@@ -112,9 +113,9 @@ profiled() {
 	after=$EPOCHREALTIME
 }
 
-# scenario NAME COMMAND...: the program ends by itself, or kills itself once it has said what is true. An estimate is
-# off by more than three standard errors now and then, on a busy machine by one section that lasted until its
-# thread had a processor again: what is wrong in three runs in a row is wrong.
+# scenario NAME COMMAND...: the program ends by itself, or kills itself after it has printed what is true. A
+# figure fails if it is wrong in three consecutive runs: an estimate is off by more than three standard errors in
+# some runs, on a busy machine because one section lasted until its thread had a processor again.
 scenario() {
 	local run
 
@@ -124,7 +125,7 @@ scenario() {
 		"$elide" report --json data >json 2>>err
 		grep -q '^truth at' out || { not_ok "$1" "exit $rc: $(head -c 300 err)"; return; }
 		judge "$1" "$began" '' "$after"
-		# What was right before is.
+		# A figure that was right in an earlier run is right.
 		if [ $run -gt 1 ]; then
 			awk -F '\t' -v OFS='\t' 'FNR == NR { if ($2 == "") right[$1]; next }
 				$1 in right { $2 = "" } { print }' kept judged >both

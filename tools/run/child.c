@@ -291,7 +291,7 @@ void end_data_file(const char *path, pid_t pid, int status)
 		goto close_fd;
 	if (h.pid == (uint32_t)pid)
 		h.exit_status = status;
-	/* A process that was killed has not noted when. It was not later than now. */
+	/* A process that was killed has not noted the time of its end, which is now or earlier. */
 	if (h.state == ELIDE_FILE_LIVE && h.rtm != ELIDE_RTM_EMULATED) {
 		h.end_cycles = cycles_now();
 		h.end_ns = now_ns();

@@ -85,13 +85,14 @@ int find_files(struct child_files *f, const char *output, uint64_t run, pid_t pi
 void find_files_free(struct child_files *f);
 
 /**
- * end_data_file() - note how and when a process of the run ended, and give back what its file does not use.
+ * end_data_file() - note exit status and end of a process of the run in its file, and cut off what that does
+ * not use.
  * @path: data file of one process of the run
  * @pid: the program, whose status is noted
  * @status: from waitpid()
  *
- * A process that ends itself does the latter two, one that is killed does not. Does nothing while the process
- * runs.
+ * A process that calls exit() notes its end and cuts its file itself; one that is killed does not. Does
+ * nothing while the process runs.
  */
 void end_data_file(const char *path, pid_t pid, int status);
 
