@@ -202,7 +202,7 @@ enum elide_row_state {
  * @hold_next:     number of locked acquisitions after which the next one is sampled for its hold time
  * @wasted_cycles: cycles in aborted attempts; sampled and scaled on a processor, exact in the
  *                 emulator
- * @wait:          time that the @contended acquisitions waited until they had locked
+ * @wait:          time that the @contended acquisitions waited, up to the release after which they could lock
  * @hold:          time from acquisition to release of locked acquisitions; of a recursive mutex that of the
  *                 outermost one to the last release
  * @causes:        aborts by enum elide_cause
@@ -213,6 +213,8 @@ enum elide_row_state {
  * @parked:        acquisitions and timed calls that the arm "restrict" has parked
  * @unparked:      of these, those that are no longer parked
  * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
+ * @late:          cycles from that release, or the call that ended another wait, until they had locked: the
+ *                 threads had been woken and were not running yet
  * @spare:         0
  *
  * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
@@ -244,7 +246,8 @@ struct elide_row {
 	uint64_t parked_cycles;
 	uint64_t wait_bins[ELIDE_NR_BINS];
 	uint64_t hold_bins[ELIDE_NR_BINS];
-	uint64_t spare[2];
+	uint64_t late;
+	uint64_t spare;
 };
 
 _Static_assert(sizeof(struct elide_row) == 960, "15 cache lines");

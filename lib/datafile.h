@@ -24,7 +24,7 @@
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /* The only version that readers accept: no older one was released. */
-#define ELIDE_DATA_VERSION 8
+#define ELIDE_DATA_VERSION 9
 #define ELIDE_HEADER_SIZE  8192
 /* A page: each thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096
@@ -129,6 +129,26 @@ struct elide_inspect {
 };
 
 /**
+ * struct elide_account - for how long the threads of a process were there, and what they did.
+ *
+ * From samples of /proc, in nanoseconds, also of threads that call no lock function. All 0: not measured.
+ *
+ * @threads: sum of the times for which the threads existed
+ * @running: processor time
+ * @late:    time in which threads were ready to run and had no processor: the second number of
+ *           /proc/PID/task/TID/schedstat
+ * @samples: number of times that /proc was read
+ * @no_late: 1: the kernel does not tell @late
+ */
+struct elide_account {
+	uint64_t threads;
+	uint64_t running;
+	uint64_t late;
+	uint32_t samples;
+	uint32_t no_late;
+};
+
+/**
  * struct elide_header - the header of the file.
  * @size:            bytes of the file that hold header and chunks; grows
  * @state:           enum elide_file_state
@@ -168,6 +188,10 @@ struct elide_inspect {
  * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown
  * @nr_records:      records by enum elide_chunk_type, each counted after its chunk has counted it
  * @dlmopen:         1: there were objects in a further namespace of the linker, whose locks are not seen
+ * @account:         thread time of the process, written by the launcher
+ * @nr_joining:      threads that wait in pthread_join() and its kin now
+ * @joined:          cycles for which threads have waited there, less the time-stamp counter at which each of the
+ *                   @nr_joining waits began, modulo 2^64
  */
 struct elide_header {
 	uint64_t magic;
@@ -217,6 +241,9 @@ struct elide_header {
 	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];
 	uint32_t nr_records[ELIDE_MAX_CHUNK_TYPES];
 	uint32_t dlmopen;
+	struct elide_account account;
+	uint64_t nr_joining;
+	uint64_t joined;
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");

@@ -6,6 +6,7 @@
  */
 #include <time.h>
 
+#include "life/file.h"
 #include "life/threads.h"
 #include "state/holds.h"
 #include "wrap.h"
@@ -38,6 +39,7 @@ static uint32_t before(pthread_t thread)
 	if (elide_inside(elide_self))
 		return 0;
 	set_joining(true);
+	elide_file_join(true);
 	if (!pthread_getcpuclockid(thread, &clock))
 		return CLOCK_TID(clock);
 	elide_thread_joined((const void *)thread, 0);
@@ -48,6 +50,8 @@ static uint32_t before(pthread_t thread)
 static int joined(pthread_t thread, uint32_t tid, int err)
 {
 	set_joining(false);
+	if (!elide_inside(elide_self))
+		elide_file_join(false);
 	if (!err && tid)
 		elide_thread_joined((const void *)thread, tid);
 	return err;

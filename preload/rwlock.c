@@ -310,8 +310,10 @@ static __always_inline_fn bool goes(const struct elide_thread *t, pthread_rwlock
 static __cold int release_waking(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
 	enum elide_kind kind = writer(rw) ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
-	int err = real.rwlock_unlock(rw);
+	int err;
 
+	elide_waker_note(rw, t ? t->tid : 0, false);
+	err = real.rwlock_unlock(rw);
 	if (glibc_layout.rwlock)
 		elide_evidence_blocked(t, rw, kind, site);
 	return err;

@@ -61,7 +61,7 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w,
 					const void *lock, bool locked)
 {
-	unsigned long long cycles = w->end - w->start;
+	unsigned long long cycles, late;
 
 	if (likely(!w->contended))
 		return;
@@ -69,10 +69,12 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	elide_wait_closes(w->thread);
 	if (unlikely(!locked))
 		return;
+	late = elide_waker_late(lock, w->start, w->end);
+	cycles = w->end - w->start - late;
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
 	w->thread->found_held = w->end & elide_hold_contended;
-	elide_wait_over(w->thread, row, lock, w->end, cycles);
+	elide_wait_over(w->thread, row, lock, w->end - late, cycles, late);
 }
 
 /*

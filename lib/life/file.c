@@ -83,10 +83,33 @@ static void fill_machine(struct elide_header *h)
 	elide_text(h->changes, sizeof(h->changes), "%s", machine.changes);
 }
 
+/* What there is before there is a header: its nr_joining and joined. */
+static struct {
+	uint64_t nr;
+	uint64_t cycles;
+} joins;
+
+void elide_file_join(bool begins)
+{
+	struct elide_header *h = elide_data;
+	uint64_t now = cycles_now();
+
+	__atomic_fetch_add(h ? &h->nr_joining : &joins.nr, begins ? 1 : -1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(h ? &h->joined : &joins.cycles, begins ? -now : now, __ATOMIC_RELAXED);
+}
+
+void elide_file_forget(void)
+{
+	joins.nr = joins.cycles = 0;
+}
+
 static void fill_header(void)
 {
 	struct elide_header *h = elide_data;
 
+	__atomic_fetch_add(&h->nr_joining, joins.nr, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&h->joined, joins.cycles, __ATOMIC_RELAXED);
+	elide_file_forget();
 	h->mode = elide_process.mode;
 	h->rtm = elide_process.rtm;
 	h->rtm_off = elide_process.mode == ELIDE_RUN_ELIDE && !elide_enabled;

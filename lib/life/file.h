@@ -5,6 +5,7 @@
 #ifndef ELIDE_FILE_H
 #define ELIDE_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../base/datafile-writer.h"
@@ -26,6 +27,12 @@ void elide_file_tell_end(void);
  * So the file has an end even if the process is killed.
  */
 void elide_file_refresh_end(void);
+
+/** elide_file_join() - the calling thread begins to wait for the end of another one, or has waited. */
+void elide_file_join(bool begins);
+
+/** elide_file_forget() - in a forked child: no thread waits for the end of another one. */
+void elide_file_forget(void);
 
 #pragma GCC visibility pop
 

@@ -26,6 +26,7 @@ int elide_child_start(void)
 	elide_data_forget();
 	elide_pmu_detach();
 	elide_threads_forget();
+	elide_file_forget();
 	elide_misuse_forget();
 	adapt_forget();
 	adapt_learned_forget();

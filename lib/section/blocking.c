@@ -30,7 +30,7 @@ static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const 
 	b->before = t->timed_out == object ? t->timed_out_cycles : 0;
 	t->timed_out = NULL;
 	elide_evidence_sleeps(t, b->row, &b->who);
-	b->noted = noted || b->who.weight;
+	b->noted = noted || b->who.weight || elide_process.mode == ELIDE_RUN_PROFILE;
 	if (b->noted)
 		elide_waiters_add(object, 1);
 	/* Not for a condition variable: the thread still holds the mutex, for which others wait. */
@@ -142,23 +142,23 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end, cons
 {
 	struct elide_row *row = b->row;
 	struct elide_waker waker;
-	uint64_t cycles;
+	uint64_t cycles, late;
 	bool known;
 
 	if (!row)
 		return;
 	waits_no_more(b);
 	if (b->waits) {
-		cycles = b->before + end - b->start;
-		if (unlikely(b->who.weight)) {
-			known = elide_waker_find(object, b->start, end, &waker);
+		known = elide_waker_find(object, b->start, end, &waker);
+		late = known ? end - waker.time : 0;
+		cycles = b->before + end - b->start - late;
+		if (unlikely(b->who.weight))
 			elide_evidence_woken(row, known ? &waker : NULL, &b->who, cycles);
-		}
 		/* Last: a handler may leave the global-lock path above by longjmp(). */
 		if (held)
-			elide_wait_over(elide_self, row, held, end, cycles);
+			elide_wait_over(elide_self, row, held, end - late, cycles, late);
 		else
-			elide_wait_count(elide_self, row, end, cycles);
+			elide_wait_count(elide_self, row, end - late, cycles, late);
 	}
 	counter_add(row->not_attempted, 1);
 }
@@ -223,8 +223,9 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 		end(b, object, signalled.time, mutex);
 		if (row) {
 			elide_evidence_reacquired(elide_self, row, mutex, released.by,
-						  now - signalled.time);
-			elide_wait_count(elide_self, row, now, now - signalled.time);
+						  released.time - signalled.time);
+			elide_wait_count(elide_self, row, released.time, released.time - signalled.time,
+					 now - released.time);
 			contended = true;
 		}
 	}

@@ -122,8 +122,8 @@ void elide_blocking_refused(struct elide_blocking *b);
  * @site: return address of the call
  *
  * The mutex was contended if a thread has released it to a waiter since the signal. Then the wait for
- * the condition variable ends, and the wait for the mutex begins, with the signal: it is not known when
- * the thread was scheduled in between.
+ * the condition variable ends, and the wait for the mutex begins, with the signal, and it ends with that
+ * release: from then on the thread is late.
  */
 void elide_blocking_reacquired(struct elide_blocking *b, const void *object, const void *mutex,
 			       const void *site);

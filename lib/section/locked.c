@@ -228,12 +228,13 @@ uint32_t elide_awake_most(const struct elide_row *row, bool restricted)
 }
 
 void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned long long end,
-		      uint64_t cycles)
+		      uint64_t cycles, uint64_t late)
 {
 	if (likely(elide_kind_is_lock(row->kind)))
 		elide_span(t, row, ELIDE_SPAN_WAIT, end, cycles);
 	else if (row->kind == ELIDE_KIND_SEM)
-		elide_hold_seen(row->class_index, cycles);
+		elide_hold_seen(row->class_index, cycles + late);
+	counter_add(row->late, late);
 	/* Last: a handler may leave the global-lock path above by longjmp(). */
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, row->wait_bins, cycles);
@@ -248,7 +249,7 @@ void elide_due_counted(struct elide_thread *t)
 	go_short(t);
 	/* There is no row if a handler has forked, and this is the child. */
 	if (likely(row))
-		elide_wait_count(t, row, t->due.end, t->due.cycles);
+		elide_wait_count(t, row, t->due.end, t->due.cycles, t->due.late);
 }
 
 uint32_t elide_awake_unit(const struct elide_row *row)

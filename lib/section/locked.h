@@ -66,33 +66,35 @@ static inline void elide_time_add(struct elide_times *times, uint64_t *bins,
 }
 
 /**
- * elide_wait_count() - count a wait of @cycles that was over at @end, and learn from those for a
- * semaphore.
+ * elide_wait_count() - count a wait of @cycles that could end at @end and was over @late cycles later, and
+ * learn from those for a semaphore.
  */
 void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned long long end,
-		      uint64_t cycles);
+		      uint64_t cycles, uint64_t late);
 
 /**
  * elide_wait_over() - an acquisition has waited, and has locked.
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock or semaphore; after a condition variable its mutex; only its address is used
- * @end: time-stamp counter
- * @cycles: length of the wait
+ * @end: time-stamp counter when the lock was released, or @object's call was made, which ended the wait
+ * @cycles: length of the wait up to @end
+ * @late: cycles from @end until the thread had locked
  *
  * Others wait for the lock now. So if unlock calls of the thread take the short way, this one leaves it and
  * counts the wait after the release.
  */
 static inline void elide_wait_over(struct elide_thread *t, struct elide_row *row, const void *lock,
-				   unsigned long long end, uint64_t cycles)
+				   unsigned long long end, uint64_t cycles, uint64_t late)
 {
 	if (unlikely(t->short_tid == ELIDE_NO_TID)) {
-		elide_wait_count(t, row, end, cycles);
+		elide_wait_count(t, row, end, cycles, late);
 		return;
 	}
 	t->due.row = row;
 	t->due.end = end;
 	t->due.cycles = cycles;
+	t->due.late = late;
 	barrier();
 	t->due.lock = lock;
 	t->short_tid = ELIDE_NO_TID;

@@ -134,14 +134,16 @@ struct elide_cond_call {
  * struct elide_due - a wait that ended in a locked acquisition, and is to be counted.
  * @lock: address of the lock or semaphore, or of the condition variable's mutex; NULL: there is none
  * @row: counters of the call
- * @end: time-stamp counter
- * @cycles: its length
+ * @end: time-stamp counter when it could end
+ * @cycles: its length up to @end
+ * @late: cycles from @end until the thread had locked
  */
 struct elide_due {
 	const void *lock;
 	struct elide_row *row;
 	unsigned long long end;
 	uint64_t cycles;
+	uint64_t late;
 };
 
 /**

@@ -107,6 +107,23 @@ static inline bool elide_waker_find(const void *object, uint64_t from, uint64_t 
 	return waker->object == object && waker->time >= from && waker->time <= to;
 }
 
+/* Cycles: a thread that has waited for a shorter time has not slept. 6 us at 2.7 GHz. */
+#define ELIDE_LATE_MIN (1u << 14)
+
+/**
+ * elide_waker_late() - of a wait for a lock, the cycles since the release after which the thread could lock.
+ * @from, @to: time-stamp counter when the wait began and ended
+ *
+ * Between the two the thread was woken, and waited for a processor, not for the lock. 0: not known, or the
+ * thread has not slept.
+ */
+static inline uint64_t elide_waker_late(const void *lock, uint64_t from, uint64_t to)
+{
+	struct elide_waker released;
+
+	return to - from >= ELIDE_LATE_MIN && elide_waker_find(lock, from, to, &released) ? to - released.time : 0;
+}
+
 #pragma GCC visibility pop
 
 #endif

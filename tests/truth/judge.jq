@@ -3,11 +3,12 @@
 # Compares $report, of elide report --json, with the lines "truth FIGURE ..." in $out. Prints for each of
 # them what was compared, a tab, and nothing if the report is right, else "said X, true Y".
 #
-#	hold, wait NAME LOW HIGH OPEN      time: sum over the rows, in seconds; OPEN threads still wait. A mutex
-#	                                   is held after a wait for a condition variable, too
+#	hold, wait NAME LOW HIGH OPEN      time: sum over the rows, in seconds, until the thread goes on; OPEN threads
+#	                                   still wait. A mutex is held after a wait for a condition variable, too
 #	blamed NAME LOW HIGH               waits for the mutex in lock calls and after condition variables
 #	blocked NAME LOW HIGH              releases that others waited for, by the sampled stacks
 #	acquired, failed, contended NAME COUNT
+#	time STATE LOW HIGH                of all threads together; right to 5 % of the time of all threads
 #	run TIME                           of the program, up to the time "at"
 #	names NAME,NAME...                 of all the locks
 #	blocker, verdict NAME WORD,WORD... one of these, in the row that waited longest
@@ -43,9 +44,12 @@ def figure($words; $at):
 			| time(total("hold_ns"); $n[0]; $n[1])
 			+ { slack: (3 * (sum(.hold_error // 0 | . * .) | sqrt) / 1e9) }
 	elif $words[0] == "wait" then
-		time(rows($name) | total("wait_ns"); $n[0] + $n[2] * $more_low; $n[1] + $n[2] * $more_high)
+		time(rows($name) | total("wait_ns") + sum(.late_ns) / 1e9; $n[0] + $n[2] * $more_low; $n[1] + $n[2] * $more_high)
 	elif $words[0] == "blamed" then
 		time(rows($name) + rows($name + "/reacquire") | total("wait_ns"); $n[0]; $n[1])
+	elif $words[0] == "time" then
+		number($report[0].thread_time | .[$name + "_ns"] / 1e9; $n[0]; $n[1])
+			+ { slack: (0.05 * $report[0].thread_time.total_ns / 1e9) }
 	elif $words[0] == "blocked" then
 		number(rows($name) | sum([.stacks[] | select(.type == "block").count] | add); $n[0]; $n[1])
 	elif $words[0] | IN("acquired", "failed", "contended") then

@@ -19,7 +19,6 @@ truth=$O/tests/truth
 # Figures that the report does not have right yet, as patterns. One that is right makes the test fail: remove it here.
 EXPECTED_TO_FAIL='
 	parking: verdict */cond
-	processor: blamed m
 	order without a cycle: cycles
 	one lock: *'
 
@@ -165,6 +164,9 @@ for threads in 1 2 4 8 32; do
 done
 for name in asleep short semaphore barrier turns parking wrapped processor; do
 	scenario $name "$truth/wait" $name
+done
+for name in mixed crowded brief; do
+	scenario "account $name" "$truth/account" $name
 done
 for name in exit term kill deadlock pool idle; do
 	scenario "end by $name" "$truth/end" $name

@@ -213,6 +213,19 @@ static inline void section_wait(struct truth *t, struct section *s, struct truth
 	s->begun = back;
 }
 
+/* Binds the calling thread, and those that it creates, to one processor. */
+static inline void one_processor(void)
+{
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 static int64_t program_begun;
 
 static inline double seconds(int64_t ns)

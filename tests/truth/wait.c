@@ -323,18 +323,6 @@ static void wrapped(void)
 static int tokens = 3;
 static bool done;
 
-static void one_processor(void)
-{
-	cpu_set_t all, one;
-
-	sched_getaffinity(0, sizeof(all), &all);
-	CPU_ZERO(&one);
-	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
-		if (CPU_ISSET(i, &all))
-			CPU_SET(i, &one);
-	sched_setaffinity(0, sizeof(one), &one);
-}
-
 static void *processor_thread(void *arg)
 {
 	while (!done) {

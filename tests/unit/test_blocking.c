@@ -173,14 +173,14 @@ static void a_wait_is_counted_after_the_release(void **state)
 	before = row->contended;
 	total = row->wait.total;
 
-	elide_wait_over(t, row, &lock, cycles_now(), 100);
+	elide_wait_over(t, row, &lock, cycles_now(), 100, 0);
 	assert_int_equal(row->contended, before);
 	assert_int_equal(t->short_tid, ELIDE_NO_TID);
 	assert_ptr_equal(t->due.lock, &lock);
 	elide_due_released(t, &inner);
 	assert_int_equal(row->contended, before);
 	/* There is room for one. */
-	elide_wait_over(t, row, &inner, cycles_now(), 10);
+	elide_wait_over(t, row, &inner, cycles_now(), 10, 0);
 	assert_int_equal(row->contended, before + 1);
 	assert_int_equal(row->wait.total, total + 10);
 	assert_ptr_equal(t->due.lock, &lock);
@@ -201,7 +201,7 @@ static void a_wait_is_counted_after_the_release(void **state)
 	assert_int_equal(row->contended, before + 2);
 
 	/* Or before the thread waits again for something that is no lock. */
-	elide_wait_over(t, row, &lock, cycles_now(), 1);
+	elide_wait_over(t, row, &lock, cycles_now(), 1, 0);
 	elide_blocking_begin(&b, &object, SITE, ELIDE_KIND_SEM, true);
 	assert_int_equal(row->contended, before + 3);
 	elide_blocking_failed(&b);

@@ -319,24 +319,24 @@ static void say_lost(const struct child_files *f)
 }
 
 static void finish(struct run_request *r, const struct program *p, struct counting *c,
-		   const char *output, uint64_t run, pid_t pid, int status)
+		   const char *output, uint64_t run, const struct child *child)
 {
 	struct child_files files = {0};
 	struct paths *f = &files.paths;
 
-	if (find_files(&files, output, run, pid))
+	if (find_files(&files, output, run, child->pid))
 		say("out of memory while looking for data files");
 	remove_orphans(&files.folder, output, run);
 	for (size_t i = 0; i < f->nr; i++)
-		end_data_file(f->path[i], pid, status);
-	counting_end(c, f->nr ? f->path[0] : NULL, pid);
+		end_data_file(f->path[i], child->pid, child->status, child->account);
+	counting_end(c, f->nr ? f->path[0] : NULL, child->pid);
 	metrics_end(&r->metrics, f);
 	if (!r->quiet)
 		say_lost(&files);
 	if (r->report && f->nr)
 		print_report(r, f);
 	else if (!r->quiet)
-		say_next(r, p, f, output, exit_code(status));
+		say_next(r, p, f, output, exit_code(child->status));
 	find_files_free(&files);
 }
 
@@ -364,7 +364,8 @@ int cmd_run(int argc, char **argv)
 	struct run_request r;
 	struct run_program p;
 	struct counting counting;
-	struct child c = {0};
+	struct account account = {0};
+	struct child c = {.account = &account};
 	uint64_t run;
 	int rc;
 
@@ -385,11 +386,17 @@ int cmd_run(int argc, char **argv)
 	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
 	c.argv = run_command(&r, &p, &c.path);
 	c.preload = p.preload;
+	/* Virtual time is not that of /proc. */
+	if (r.emulate || !p.preload)
+		c.account = NULL;
+	else if (!strchr(output, '%'))
+		account.file = output;
 	rc = c.argv ? run_child(&r, &c, output, run) : -ENOMEM;
 	if (rc || !p.preload)
 		counting_end(&counting, NULL, c.pid);
 	else
-		finish(&r, &p.program, &counting, output, run, c.pid, c.status);
+		finish(&r, &p.program, &counting, output, run, &c);
+	account_free(&account);
 	free(p.preload);
 	if (!rc)
 		return exit_code(c.status);

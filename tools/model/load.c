@@ -374,6 +374,15 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	return rc ? read_fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }
 
+/* Waits for the end of threads that have not ended are as long as the file's time. */
+static void end_joins(struct elide_header *h)
+{
+	h->joined += h->nr_joining * h->end_cycles;
+	h->nr_joining = 0;
+	if ((int64_t)h->joined < 0)
+		h->joined = 0;
+}
+
 int load(const char *path, struct data_file *file, char *error)
 {
 	struct reader r = {.path = path, .error = error};
@@ -396,6 +405,8 @@ int load(const char *path, struct data_file *file, char *error)
 	rc = file->path ? read_header(&r, &file->header) : -ENOMEM;
 	if (!rc)
 		rc = read_chunks(&r, file);
+	if (!rc)
+		end_joins(&file->header);
 	if (rc)
 		load_free(file);
 	return rc;

@@ -465,6 +465,13 @@ void merge_numbers(struct elide_header *to, const struct elide_header *h)
 	to->args_left_out |= h->args_left_out;
 	to->filter |= h->filter;
 	to->dlmopen |= h->dlmopen;
+	to->account.threads += h->account.threads;
+	to->account.running += h->account.running;
+	to->account.late += h->account.late;
+	to->account.no_late |= h->account.no_late;
+	/* Known for all, or unknown. */
+	to->account.samples = to->account.samples && h->account.samples;
+	to->joined += h->joined;
 	to->nr_unsaid += h->nr_unsaid;
 	if (h->nr_unsaid)
 		memcpy(to->unsaid, h->unsaid, sizeof(to->unsaid));

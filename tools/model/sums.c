@@ -129,6 +129,7 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	to->unparked += row->unparked;
 	to->parked_cycles += row->parked_cycles;
 	to->wait_total += row->wait.total;
+	to->late += row->late;
 	to->wait_count += row->wait.count;
 	if (row->wait.max > to->wait_max)
 		to->wait_max = row->wait.max;
@@ -164,6 +165,7 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->unparked += from->unparked;
 	to->parked_cycles += from->parked_cycles;
 	to->wait_total += from->wait_total;
+	to->late += from->late;
 	to->wait_count += from->wait_count;
 	if (from->wait_max > to->wait_max)
 		to->wait_max = from->wait_max;
@@ -215,6 +217,7 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->sum.unparked = sum->unparked;
 	l->sum.parked_cycles = sum->parked_cycles;
 	l->sum.wait.total = sum->wait_total;
+	l->sum.late = sum->late;
 	l->sum.wait.count = sum->wait_count;
 	l->sum.wait.max = sum->wait_max;
 	l->held = sum->held > 0 ? sum->held : 0;

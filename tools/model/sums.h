@@ -57,6 +57,7 @@ struct sum {
 	uint64_t unparked;
 	uint64_t parked_cycles;
 	uint64_t wait_total;
+	uint64_t late;
 	uint64_t wait_count;
 	uint64_t wait_max;
 	double held;

@@ -14,6 +14,7 @@
 #include "../model/attribute.h"
 #include "../model/callers.h"
 #include "../model/file/faults.h"
+#include "../model/thread-time.h"
 #include "../names/names.h"
 #include "json-evidence.h"
 #include "json-report.h"
@@ -75,6 +76,7 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 	json_object_set_new(o, "causes", causes);
 	json_object_set_new(o, "wait_ns",
 			    times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.count ? line_avg_wait(l) : 0));
+	json_object_set_new(o, "late_ns", ns_number(r, l->sum.late, 1));
 	json_object_set_new(o, "hold_ns", times(r, &hold, l->sum.hold_bins, hold.count ? line_avg_hold(l) : 0));
 	json_object_set_new(o, "hold_error", ns_number(r, (uint64_t)l->held_error, hold.count));
 	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
@@ -346,11 +348,28 @@ json_t *json_head(const struct report *r)
 	return o;
 }
 
+/* null: not measured. */
+static json_t *time_of_threads(const struct report *r)
+{
+	struct thread_time t;
+	json_t *o = json_object();
+
+	thread_time(r, &t);
+	json_object_set_new(o, "total_ns", known_real(t.known ? t.total : NAN));
+	json_object_set_new(o, "running_ns", known_real(t.known ? t.running : NAN));
+	json_object_set_new(o, "waiting_for_locks_ns", known_real(r->cycles ? t.locks : NAN));
+	json_object_set_new(o, "waiting_for_others_ns", known_real(r->cycles ? t.others : NAN));
+	json_object_set_new(o, "late_ns", known_real(t.known && !t.no_late ? t.late : NAN));
+	json_object_set_new(o, "elsewhere_ns", known_real(t.known ? t.elsewhere : NAN));
+	return o;
+}
+
 json_t *json_report(const struct report *r, size_t top)
 {
 	json_t *o = json_head(r), *rows = json_array();
 
 	json_object_set_new(o, "totals", totals(r));
+	json_object_set_new(o, "thread_time", time_of_threads(r));
 	json_object_set_new(o, "dropped", dropped(r));
 	json_object_set_new(o, "misuse", misuse(r));
 	json_object_set_new(o, "order", orders(r));

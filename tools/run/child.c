@@ -136,11 +136,19 @@ static uint64_t timeval_ns(const struct timeval *t)
 static bool has_ended(struct child *c)
 {
 	struct rusage usage = {0};
-	pid_t ended = wait4(c->pid, &c->status, WNOHANG, &usage);
+	siginfo_t info = {0};
+	uint64_t children = 0;
+	pid_t ended;
 
+	/* While it is a zombie, /proc has its numbers. */
+	if (c->account && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == c->pid)
+		children = account_children(c->account);
+	ended = wait4(c->pid, &c->status, WNOHANG, &usage);
 	if (ended != c->pid && (ended >= 0 || errno == EINTR))
 		return false;
 	c->cpu_ns = timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
+	if (c->account)
+		account_end(c->account, c->cpu_ns > children ? c->cpu_ns - children : 0);
 	return true;
 }
 
@@ -157,16 +165,20 @@ static const struct timespec *time_to(uint64_t then, struct timespec *left)
 static void wait_for(struct child *c, const sigset_t *set)
 {
 	static const struct timespec grace = {.tv_sec = GRACE_S};
-	uint64_t next = now_ns() + c->tick_ms * 1000000;
+	uint64_t next = c->tick ? now_ns() + c->tick_ms * 1000000 : UINT64_MAX;
 	struct timespec left;
 	siginfo_t info;
 
 	for (;;) {
+		uint64_t sample = c->account ? c->account->next_ns : UINT64_MAX;
+		uint64_t first = next < sample ? next : sample;
 		bool impatient = c->bound && c->signal;
-		int sig = sigtimedwait(set, &info, impatient ? &grace :
-						   c->tick   ? time_to(next, &left) : NULL);
+		int sig = sigtimedwait(set, &info, impatient		? &grace :
+						   first == UINT64_MAX ? NULL : time_to(first, &left));
 
-		if (sig < 0 && errno == EAGAIN && !impatient) {
+		if (sig < 0 && errno == EAGAIN && !impatient && first == sample) {
+			account_sample(c->account);
+		} else if (sig < 0 && errno == EAGAIN && !impatient) {
 			c->tick(c->arg, c->pid);
 			next = now_ns() + c->tick_ms * 1000000;
 		} else if (sig < 0 && errno == EAGAIN) {
@@ -204,6 +216,8 @@ int child_measure(struct child *c)
 	start = now_ns();
 	if (!rc)
 		rc = spawn_or_script(c, &s);
+	if (!rc && c->account)
+		account_begin(c->account, c->pid);
 	if (!rc) {
 		wait_for(c, &set);
 		c->elapsed_ns = now_ns() - start;
@@ -273,7 +287,7 @@ void find_files_free(struct child_files *f)
 #define WRITE_MEMBER(fd, h, member) \
 	(pwrite(fd, &(h)->member, sizeof((h)->member), offsetof(struct elide_header, member)) >= 0)
 
-void end_data_file(const char *path, pid_t pid, int status)
+void end_data_file(const char *path, pid_t pid, int status, const struct account *account)
 {
 	struct elide_header h;
 	struct stat st;
@@ -297,7 +311,7 @@ void end_data_file(const char *path, pid_t pid, int status)
 		h.end_ns = now_ns();
 	}
 	if (!WRITE_MEMBER(fd, &h, exit_status) || !WRITE_MEMBER(fd, &h, end_ns) ||
-	    !WRITE_MEMBER(fd, &h, end_cycles))
+	    !WRITE_MEMBER(fd, &h, end_cycles) || !account_write(account, fd, &h))
 		perror("elide: data file");
 	if (!fstat(fd, &st) && h.size >= ELIDE_HEADER_SIZE && h.size < (uint64_t)st.st_size &&
 	    ftruncate(fd, (off_t)h.size))

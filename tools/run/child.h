@@ -14,6 +14,7 @@
 
 #include "../base/paths.h"
 #include "../model/run-files.h"
+#include "account.h"
 
 /**
  * struct child - a program, and how it ended.
@@ -25,6 +26,7 @@
  *           ended this process
  * @tick:    called with @arg and @pid every @tick_ms milliseconds until the program ends; NULL for
  *           none. It must return soon
+ * @account: where to account for the time of its threads; NULL for none
  * @pid:     set to its process id
  * @status:  set to the status of wait(2)
  * @signal:  set to the last signal that arrived meanwhile and would have ended this process, or 0
@@ -41,6 +43,7 @@ struct child {
 	void (*tick)(void *arg, pid_t pid);
 	void *arg;
 	uint64_t tick_ms;
+	struct account *account;
 	pid_t pid;
 	int status;
 	int signal;
@@ -90,10 +93,11 @@ void find_files_free(struct child_files *f);
  * @path: data file of one process of the run
  * @pid: the program, whose status is noted
  * @status: from waitpid()
+ * @account: of the run; NULL: none
  *
  * A process that calls exit() notes its end and cuts its file itself; one that is killed does not. Does
  * nothing while the process runs.
  */
-void end_data_file(const char *path, pid_t pid, int status);
+void end_data_file(const char *path, pid_t pid, int status, const struct account *account);
 
 #endif

@@ -131,6 +131,8 @@ struct join *join_new(const struct data_file *reference)
 	j->header = reference->header;
 	memset(j->header.dropped, 0, sizeof(j->header.dropped));
 	j->header.nr_threads = j->header.nr_unsaid = 0;
+	j->header.account = (struct elide_account){.samples = 1};
+	j->header.joined = 0;
 	j->clock = clock_of(&reference->header);
 	snprintf(j->exe, sizeof(j->exe), "%s", reference->header.exe);
 	if (make_group(j, reference))

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thread-time.h - what the threads of a process did in their time.
+ *
+ * "Waiting for locks" and "waiting for others" are defined here, once for all outputs.
+ */
+#ifndef ELIDE_THREAD_TIME_H
+#define ELIDE_THREAD_TIME_H
+
+#include "report.h"
+
+/**
+ * struct thread_time - times of all threads together, in nanoseconds.
+ * @known:   the launcher has measured @total, @running and @elsewhere
+ * @no_late: the kernel does not tell @late
+ * @total:   for which the threads existed: the sum of the five below
+ * @running: on a processor
+ * @locks:   waiting for a lock that another thread held, also again after a condition variable
+ * @others:  waiting at condition variables, semaphores and barriers, and for the end of threads
+ * @late:    ready to run, without a processor
+ * @elsewhere: the rest: input and output, sleep, page faults
+ */
+struct thread_time {
+	int known;
+	int no_late;
+	double total;
+	double running;
+	double locks;
+	double others;
+	double late;
+	double elsewhere;
+};
+
+/**
+ * is_wait_for_lock() - does a row of that kind count as waiting for locks?
+ *
+ * All outputs that sum waits ask this.
+ */
+static inline int is_wait_for_lock(unsigned int kind)
+{
+	return elide_kind_is_lock(kind) || kind == ELIDE_KIND_REACQUIRE;
+}
+
+/** thread_time() - the account of a report's process, or processes. */
+void thread_time(const struct report *r, struct thread_time *t);
+
+/** thread_time_percent() - share of the time of all threads; NAN if that is not known. */
+double thread_time_percent(const struct thread_time *t, double ns);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * account.c - see account.h.
+ *
+ * The time of all threads is the integral of their number, by the trapezoidal rule over the samples: right on
+ * average, however short threads live.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/clock.h"
+#include "../base/data-open.h"
+#include "account.h"
+
+/*
+ * Nanoseconds between two samples: 1 % of the time since the start, so that the last interval, at whose end the
+ * number of threads is not known, is 1 % of the run.
+ */
+#define LEAST_GAP 3000000
+#define MOST_GAP 1000000000
+#define GAP_PART 100
+/* A sample takes at most 1 % of the time until the next one. */
+#define SPACING 100
+
+/* A thread in the last sample, and its numbers there in nanoseconds. */
+struct account_thread {
+	pid_t tid;
+	uint64_t late;
+};
+
+/**
+ * struct account_process - a process of the run.
+ * @threads:   @nr_threads of the last sample, by their id
+ * @total:     but for @late, the account up to @sampled_ns
+ * @past_late: of threads that have ended
+ * @turn:      the thread whose children are looked for next
+ */
+struct account_process {
+	pid_t pid;
+	bool ended;
+	struct account_thread *threads;
+	size_t nr_threads;
+	size_t turn;
+	uint64_t sampled_ns;
+	uint64_t past_late;
+	struct elide_account total;
+};
+
+/* Reads a file of /proc. Return: bytes, 0 if there is none. */
+static size_t read_proc(char *text, size_t size, const char *format, pid_t pid, pid_t tid)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), format, pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Processor time of a process, or of the children that it has waited for: utime and stime, or cutime and cstime. */
+static uint64_t cpu_ns(pid_t pid, bool children)
+{
+	unsigned long long user = 0, system = 0;
+	char text[1024], *after;
+
+	if (!read_proc(text, sizeof(text), "/proc/%d/stat", pid, 0) || !(after = strrchr(text, ')')))
+		return 0;
+	/* From field 3 on, which follows the name. */
+	if (sscanf(after + 1, children ? "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu"
+				       : "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
+		   &user, &system) != 2)
+		return 0;
+	return (user + system) * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static struct account_process *process_of(const struct account *a, pid_t pid)
+{
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->processes[i].pid == pid && !a->processes[i].ended)
+			return &a->processes[i];
+	return NULL;
+}
+
+static void add_process(struct account *a, pid_t pid, uint64_t now)
+{
+	struct account_process *grown = reallocarray(a->processes, a->nr + 1, sizeof(*grown));
+
+	if (!grown)
+		return;
+	a->processes = grown;
+	grown[a->nr++] = (struct account_process){.pid = pid, .sampled_ns = now};
+}
+
+/* Adds the children of a thread to the processes. */
+static void find_children(struct account *a, pid_t pid, pid_t tid, uint64_t now)
+{
+	char text[4096], *at = text, *end;
+	long child;
+
+	if (!read_proc(text, sizeof(text), "/proc/%d/task/%d/children", pid, tid))
+		return;
+	for (; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
+		if (!process_of(a, (pid_t)child))
+			add_process(a, (pid_t)child, now);
+}
+
+static int compare_threads(const void *x, const void *y)
+{
+	const struct account_thread *a = x, *b = y;
+
+	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* The threads of a process now, by their id. Return: their number, 0 if it has ended. */
+static size_t read_threads(struct account_process *p, struct account_thread **threads)
+{
+	unsigned long long ran, late;
+	struct dirent *entry;
+	char text[128];
+	size_t nr = 0;
+	DIR *dir;
+
+	*threads = NULL;
+	snprintf(text, sizeof(text), "/proc/%d/task", p->pid);
+	dir = opendir(text);
+	while (dir && (entry = readdir(dir))) {
+		struct account_thread t = {.tid = atoi(entry->d_name)}, *grown;
+
+		if (t.tid <= 0)
+			continue;
+		/* A thread may have ended meanwhile. */
+		if (read_proc(text, sizeof(text), "/proc/%d/task/%d/schedstat", p->pid, t.tid) &&
+		    sscanf(text, "%llu %llu", &ran, &late) == 2)
+			t.late = late;
+		else if (t.tid == p->pid)
+			p->total.no_late = 1;
+		grown = reallocarray(*threads, nr + 1, sizeof(t));
+		if (!grown)
+			break;
+		*threads = grown;
+		grown[nr++] = t;
+	}
+	if (dir)
+		closedir(dir);
+	if (nr)
+		qsort(*threads, nr, sizeof(**threads), compare_threads);
+	return nr;
+}
+
+/* Replaces the threads of the last sample; keeps what those had that have ended. */
+static void take_threads(struct account_process *p, struct account_thread *threads, size_t nr)
+{
+	uint64_t late = 0;
+	size_t now = 0;
+
+	for (size_t was = 0; was < p->nr_threads; was++) {
+		while (now < nr && threads[now].tid < p->threads[was].tid)
+			now++;
+		if (now == nr || threads[now].tid != p->threads[was].tid)
+			p->past_late += p->threads[was].late;
+	}
+	for (size_t i = 0; i < nr; i++)
+		late += threads[i].late;
+	p->total.late = p->past_late + late;
+	free(p->threads);
+	p->threads = threads;
+	p->nr_threads = nr;
+}
+
+static void sample_process(struct account *a, size_t which)
+{
+	struct account_process *p = &a->processes[which];
+	struct account_thread *threads;
+	uint64_t cpu, now;
+	size_t nr;
+
+	if (p->ended)
+		return;
+	nr = read_threads(p, &threads);
+	now = now_ns();
+	cpu = cpu_ns(p->pid, false);
+	if (!nr) {
+		p->ended = true;
+		return;
+	}
+	p->total.threads += (now - p->sampled_ns) * ((p->nr_threads ? p->nr_threads : 1) + nr) / 2;
+	p->total.running = cpu > p->total.running ? cpu : p->total.running;
+	p->total.samples++;
+	p->sampled_ns = now;
+	take_threads(p, threads, nr);
+	p->turn = (p->turn + 1) % nr;
+	/* Both may move the array of processes. */
+	find_children(a, p->pid, p->pid, now);
+	p = &a->processes[which];
+	if (p->turn)
+		find_children(a, p->pid, p->threads[p->turn].tid, now);
+}
+
+/* Writes the account of the program into its file, if that is there already. */
+static void publish(const struct account *a)
+{
+	struct elide_header h;
+	int fd = a->file && a->nr ? data_open(a->file, O_RDWR | O_NOFOLLOW) : -1;
+
+	if (fd < 0)
+		return;
+	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC &&
+	    h.version == ELIDE_DATA_VERSION && h.pid == (uint32_t)a->processes[0].pid)
+		account_write(a, fd, &h);
+	close(fd);
+}
+
+void account_begin(struct account *a, pid_t pid)
+{
+	a->begun_ns = now_ns();
+	add_process(a, pid, a->begun_ns);
+	a->next_ns = a->begun_ns + LEAST_GAP;
+}
+
+void account_sample(struct account *a)
+{
+	uint64_t begin = now_ns(), gap = (begin - a->begun_ns) / GAP_PART, took;
+
+	/* Those that are found meanwhile, too. */
+	for (size_t i = 0; i < a->nr; i++)
+		sample_process(a, i);
+	publish(a);
+	took = (now_ns() - begin) * SPACING;
+	gap = gap < LEAST_GAP ? LEAST_GAP : gap > MOST_GAP ? MOST_GAP : gap;
+	a->next_ns = begin + (took > gap ? took : gap);
+}
+
+uint64_t account_children(const struct account *a)
+{
+	return a->nr ? cpu_ns(a->processes[0].pid, true) : 0;
+}
+
+void account_end(struct account *a, uint64_t cpu)
+{
+	struct account_process *p = a->processes;
+	uint64_t now = now_ns();
+
+	if (!p)
+		return;
+	p->total.threads += (now - p->sampled_ns) * (p->nr_threads + 1) / 2;
+	p->total.running = cpu;
+	p->total.samples++;
+	p->ended = true;
+}
+
+bool account_write(const struct account *a, int fd, const struct elide_header *h)
+{
+	for (size_t i = 0; a && i < a->nr; i++)
+		if (a->processes[i].pid == (pid_t)h->pid && a->processes[i].total.samples)
+			return pwrite(fd, &a->processes[i].total, sizeof(h->account),
+				      offsetof(struct elide_header, account)) >= 0;
+	return true;
+}
+
+void account_free(struct account *a)
+{
+	for (size_t i = 0; i < a->nr; i++)
+		free(a->processes[i].threads);
+	free(a->processes);
+	*a = (struct account){0};
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * account.h - for how long the threads of a program and of its children were there, and what they did.
+ *
+ * From samples of /proc, so also of threads that call no lock function. The program does nothing for it.
+ */
+#ifndef ELIDE_ACCOUNT_H
+#define ELIDE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../../lib/datafile.h"
+
+/**
+ * struct account - what is known of the processes of a run; all 0: nothing yet.
+ * @processes: @nr of them, those that have ended, too
+ * @file:      of the program: the account is written there at each sample; NULL: nowhere
+ * @next_ns:   CLOCK_MONOTONIC at which account_sample() is due
+ * @begun_ns:  at which the program was started
+ */
+struct account {
+	struct account_process *processes;
+	size_t nr;
+	const char *file;
+	uint64_t next_ns;
+	uint64_t begun_ns;
+};
+
+/**
+ * account_begin() - a program was started.
+ * @pid: of the program
+ */
+void account_begin(struct account *a, pid_t pid);
+
+/**
+ * account_sample() - read /proc for the program and its children, and choose when to do so again.
+ *
+ * A child of a process that one of its threads but the first has forked is found after some samples.
+ */
+void account_sample(struct account *a);
+
+/** account_children() - processor time of the children that the program has waited for; it is a zombie. */
+uint64_t account_children(const struct account *a);
+
+/**
+ * account_end() - the program has ended.
+ * @cpu: its processor time in nanoseconds
+ */
+void account_end(struct account *a, uint64_t cpu);
+
+/**
+ * account_write() - write the account of the process that a data file is of.
+ * @fd: of the file
+ * @h:  its header
+ *
+ * Return: false on an error, which is in errno.
+ */
+bool account_write(const struct account *a, int fd, const struct elide_header *h);
+
+/** account_free() - release what was kept. */
+void account_free(struct account *a);
+
+#endif
