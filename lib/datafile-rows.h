@@ -214,7 +214,8 @@ enum elide_row_state {
  * @unparked:      of these, those that are no longer parked
  * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
  * @late:          cycles from that release, or the call that ended another wait, until they had locked: the
- *                 threads had been woken and were not running yet
+ *                 threads had been woken and were not running yet. Only where mode is profile: else it is a part of
+ *                 @wait
  * @spare:         0
  *
  * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
@@ -286,6 +287,10 @@ enum elide_thread_state {
  *            that call has the wait only after it has ended
  * @waits_class, @waits_kind, @waits_site: that row
  * @waits_for: thread id of the lock's holder when the wait began; 0: unknown
+ * @stack:    the stack of its first sampled wait, a number as in struct elide_sample; 0: none
+ * @lived, @ran, @late: nanoseconds for which the thread existed, was on a processor, and was ready to run
+ *            without one, up to its last sample: struct elide_account; written by the launcher at the end of the
+ *            process; 0: not sampled
  */
 struct elide_thread_record {
 	uint32_t state;
@@ -303,7 +308,10 @@ struct elide_thread_record {
 	uint32_t waits_class;
 	uint32_t waits_kind;
 	uint32_t waits_for;
-	uint32_t reserved[7];
+	uint32_t stack;
+	uint64_t lived;
+	uint64_t ran;
+	uint64_t late;
 };
 
 _Static_assert(sizeof(struct elide_thread_record) == 128, "two cache lines, which no other thread writes");

@@ -69,7 +69,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	elide_wait_closes(w->thread);
 	if (unlikely(!locked))
 		return;
-	late = elide_waker_late(lock, w->start, w->end);
+	late = elide_process.mode == ELIDE_RUN_PROFILE ? elide_waker_late(lock, w->start, w->end) : 0;
 	cycles = w->end - w->start - late;
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);

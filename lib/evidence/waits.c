@@ -35,6 +35,17 @@ static uint64_t weigh_wait(struct elide_thread *t, const struct elide_row *row)
 	return evidence_add_postponed(t, &row->contended, elide_evidence_weight(t, row->contended + 1));
 }
 
+/* The sample of the wait's stack; the first one is the thread's own, from which readers know what it runs. */
+static struct elide_sample *sample_wait(const struct wait *e)
+{
+	struct elide_thread_record *record = e->t->record;
+	uint32_t stack = evidence_stack(e->row->site);
+
+	if (record && !record->stack)
+		record->stack = stack;
+	return evidence_sample_record(e->row, ELIDE_SAMPLE_WAIT, stack);
+}
+
 static void wait_global(void *arg)
 {
 	const struct wait *e = arg;
@@ -45,7 +56,7 @@ static void wait_global(void *arg)
 	if (e->tid && e->tid != e->t->tid)
 		evidence_look(e->tid);
 	holder = evidence_find_holder(e->t, e->row, e->lock, e->tid);
-	e->w->sample = evidence_sample_record(e->row, ELIDE_SAMPLE_WAIT, evidence_stack(e->row->site));
+	e->w->sample = sample_wait(e);
 	test_point(wait_publish);
 	e->w->blame = evidence_blame_record(e->row, ELIDE_BLAME_WAIT, &holder);
 	test_point(wait_done);
@@ -71,7 +82,7 @@ static void sleep_global(void *arg)
 
 	test_point(sleep_entered);
 	test_point(sleep_publish);
-	e->w->sample = evidence_sample_record(e->row, ELIDE_SAMPLE_WAIT, evidence_stack(e->row->site));
+	e->w->sample = sample_wait(e);
 	e->w->blame = NULL;
 	test_point(sleep_done);
 }

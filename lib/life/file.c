@@ -92,8 +92,12 @@ static struct {
 void elide_file_join(bool begins)
 {
 	struct elide_header *h = elide_data;
-	uint64_t now = cycles_now();
+	uint64_t now;
 
+	/* A thread may have given up its time-stamp counter: PR_SET_TSC. */
+	if (!elide_process.running)
+		return;
+	now = cycles_now();
 	__atomic_fetch_add(h ? &h->nr_joining : &joins.nr, begins ? 1 : -1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(h ? &h->joined : &joins.cycles, begins ? -now : now, __ATOMIC_RELAXED);
 }

@@ -17,6 +17,12 @@ static struct elide_row *row_of(const void *object, const void *site, enum elide
 	return call ? elide_call_row(call) : NULL;
 }
 
+/* Where the policy chooses, a wait is as long as it lasts, and nothing is done to find out when it could end. */
+static bool profiles(void)
+{
+	return elide_process.mode == ELIDE_RUN_PROFILE;
+}
+
 static bool may_count(void)
 {
 	return likely(elide_process.running && !(READ_ONCE(elide_enabled) && rtm_test()));
@@ -30,7 +36,7 @@ static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const 
 	b->before = t->timed_out == object ? t->timed_out_cycles : 0;
 	t->timed_out = NULL;
 	elide_evidence_sleeps(t, b->row, &b->who);
-	b->noted = noted || b->who.weight || elide_process.mode == ELIDE_RUN_PROFILE;
+	b->noted = noted || b->who.weight || profiles();
 	if (b->noted)
 		elide_waiters_add(object, 1);
 	/* Not for a condition variable: the thread still holds the mutex, for which others wait. */
@@ -149,8 +155,8 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end, cons
 		return;
 	waits_no_more(b);
 	if (b->waits) {
-		known = elide_waker_find(object, b->start, end, &waker);
-		late = known ? end - waker.time : 0;
+		known = (profiles() || b->who.weight) && elide_waker_find(object, b->start, end, &waker);
+		late = known && profiles() ? end - waker.time : 0;
 		cycles = b->before + end - b->start - late;
 		if (unlikely(b->who.weight))
 			elide_evidence_woken(row, known ? &waker : NULL, &b->who, cycles);

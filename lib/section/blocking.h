@@ -37,6 +37,14 @@ struct elide_blocking {
 	struct elide_waits who;
 };
 
+/** elide_same_class() - are both objects known, and of one class? A lock may have a condition variable a thread. */
+static inline bool elide_same_class(const void *a, const void *b)
+{
+	uint32_t x = a ? elide_registry_find(a) : ELIDE_NONE, y = x == ELIDE_NONE ? x : elide_registry_find(b);
+
+	return y != ELIDE_NONE && elide_tag_class(x) == elide_tag_class(y);
+}
+
 /** elide_note_waited() - a thread waits for @object: if it also wakes others there, they are its peers. */
 static inline void elide_note_waited(struct elide_thread *t, const void *object)
 {
@@ -142,8 +150,8 @@ static inline void elide_blocking_wakes_one(const void *object, const void *site
 
 	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
 		return;
-	for (int i = 0; t && i < ELIDE_NR_WAITED; i++)
-		peer |= t->waited[i] == object;
+	for (int i = 0; t && i < ELIDE_NR_WAITED && !peer; i++)
+		peer = t->waited[i] == object || elide_same_class(t->waited[i], object);
 	elide_waker_note(object, (uintptr_t)site, peer);
 }
 

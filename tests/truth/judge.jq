@@ -14,6 +14,9 @@
 #	blocker, verdict NAME WORD,WORD... one of these, in the row that waited longest
 #	callers NAME COUNT                 of that row: the places behind a wrapper
 #	distinct NAME COUNT                names of the rows
+#	finding NUMBER LOCK ADVICE CAUSE   what the report says first; CAUSE is the lock of another finding, or 0
+#	findings COUNT
+#	chain GROUP,GROUP...               of --by chain, in $chain
 #	cycles COUNT                       of the order of locks
 #
 # NAME is one lock, several, or * for all, with /KIND for rows of that kind, else the rows of kinds that
@@ -30,6 +33,10 @@ def rows($name):
 def sum(f): map(f // 0) | add // 0;
 def total($key): sum(.[$key].total) / 1e9;
 def longest: max_by(.wait_ns.total // 0);
+
+# Without the one that the machine is busy. The lock of which a finding is a consequence, or 0.
+def findings: $report[0].findings | map(select(.advice != "processors" or ($out | test(" processors "))));
+def caused: if .consequence_of then $report[0].findings[.consequence_of - 1].row.lock else 0 end;
 
 # One of the two is compared: a number with bounds, or a text with those that are right.
 def number($said; $low; $high): { said: $said, low: $low, high: $high, part: 0, slack: 0 };
@@ -67,6 +74,12 @@ def figure($words; $at):
 		number(rows($name) | longest.callers | length; $n[0]; $n[0])
 	elif $words[0] == "distinct" then
 		number(rows($name) | map(.lock) | unique | length; $n[0]; $n[0])
+	elif $words[0] == "finding" then
+		text(findings[($name | tonumber) - 1] | "\(.row.lock) \(.advice) \(caused)"; [$words[2:] | join(" ")])
+	elif $words[0] == "findings" then
+		number(findings | length; $name | tonumber; $name | tonumber)
+	elif $words[0] == "chain" then
+		text($chain[0].chain.chain | join(","); [$name])
 	elif $words[0] == "cycles" then
 		number($report[0].order | length; $name | tonumber; $name | tonumber)
 	else
@@ -89,4 +102,4 @@ def why($f):
 [$out | split("\n")[] | select(startswith("truth ")) | split(" ")[1:]] as $lines
 | (first($lines[] | select(.[0] == "at"))[1] | tonumber) as $at
 | $lines[] | select(.[0] != "at")
-| "\(.[0])\(if .[0] | IN("run", "names", "cycles") then "" else " " + .[1] end)\t\(why(figure(.; $at)))"
+| "\(.[0])\(if .[0] | IN("run", "names", "cycles", "findings", "chain") then "" else " " + .[1] end)\t\(why(figure(.; $at)))"

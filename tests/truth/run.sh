@@ -18,7 +18,6 @@ truth=$O/tests/truth
 
 # Figures that the report does not have right yet, as patterns. One that is right makes the test fail: remove it here.
 EXPECTED_TO_FAIL='
-	parking: verdict */cond
 	order without a cycle: cycles
 	one lock: *'
 
@@ -62,7 +61,7 @@ said() {
 # started at BEGAN; the report is of a time between BEFORE, at which the program still ran or printed its last
 # line, and AFTER.
 judge() {
-	jq -rn --rawfile out out --slurpfile report json --argjson began "$2" --argjson before "${3:-null}" \
+	jq -rn --rawfile out out --slurpfile report json --slurpfile chain chain --argjson began "$2" --argjson before "${3:-null}" \
 		--argjson after "$4" -f "$here/judge.jq" >judged 2>err || not_ok "$1" "$(head -c 300 err out json)"
 }
 
@@ -122,6 +121,7 @@ scenario() {
 	for run in 1 2 3; do
 		profiled "${options[@]}" -- "${@:2}"
 		"$elide" report --json data >json 2>>err
+		"$elide" report --by chain --json data >chain 2>>err
 		grep -q '^truth at' out || { not_ok "$1" "exit $rc: $(head -c 300 err)"; return; }
 		judge "$1" "$began" '' "$after"
 		# A figure that was right in an earlier run is right.
@@ -168,6 +168,10 @@ done
 for name in mixed crowded brief; do
 	scenario "account $name" "$truth/account" $name
 done
+# Beside others that compute the answer is another one.
+for name in sleeping-logger full-queue idle-pool starving-writer short-sections long-sections turns crowded hang; do
+	[ "${LOAD:-0}" -gt 0 ] || scenario "answer $name" "$truth/answer" $name
+done
 for name in exit term kill deadlock pool idle; do
 	scenario "end by $name" "$truth/end" $name
 done
@@ -189,6 +193,7 @@ live() {
 	until grep -q '^truth at' out || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
 	before=$EPOCHREALTIME
 	"$elide" report --json data >json 2>>err
+	echo null >chain
 	compare live "$began" "$before" "$EPOCHREALTIME"
 	: >out
 	exec 9>&-

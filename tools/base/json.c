@@ -6,6 +6,7 @@
  */
 #include "json.h"
 
+#include <math.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,4 +55,9 @@ int json_print(json_t *value, FILE *out)
 	json_decref(value);
 	fputc('\n', out);
 	return rc ? -EIO : 0;
+}
+
+json_t *known_real(double v)
+{
+	return isnan(v) ? json_null() : json_real(v);
 }

@@ -21,6 +21,9 @@ json_t *json_text(const char *s);
  */
 json_t *json_number(uint64_t v);
 
+/** known_real() - a number; null for NAN. */
+json_t *known_real(double v);
+
 /**
  * json_print() - print and release a value, its keys in the order in which they were set.
  *

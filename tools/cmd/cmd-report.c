@@ -36,7 +36,7 @@ static const struct option_desc first_options[] = {
 	 report_sort_keys},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line; "
-	 "or thread, time", report_by_words},
+	 "or thread, time, chain", report_by_words},
 };
 
 static const struct option_desc last_options[] = {
@@ -207,6 +207,7 @@ static int check_options(const struct report_options *o, const struct report_out
 		[BY_LINE] = "--by=line",
 		[BY_THREAD] = "--by=thread",
 		[BY_TIME] = "--by=time",
+		[BY_CHAIN] = "--by=chain",
 	};
 	const struct report_output *output = o->output;
 	const char *view = o->by >= BY_STACK ? views[o->by] : NULL;

@@ -407,12 +407,24 @@ static void print_view(const struct view *v, const struct frame *f, FILE *out)
 		v->frozen ? " [FROZEN]" : "");
 }
 
+static void print_time(const struct view *v, const struct frame *f, FILE *out)
+{
+	const struct thread_time *t = v->totals ? &f->time : &f->time_new;
+	char sentence[512];
+
+	if (!t->known)
+		return;
+	thread_time_sentence(t, sentence, sizeof(sentence));
+	fprintf(out, "%s\n", sentence);
+}
+
 void top_print(const struct view *v, struct frame *f, FILE *out)
 {
 	struct ordering o = {v, length_of(f, v->totals)};
 
 	qsort_r(f->rows, f->nr, sizeof(*f->rows), compare_rows, &o);
 	print_program(f, out);
+	print_time(v, f, out);
 	print_totals(v, f, out);
 	print_view(v, f, out);
 	print_rows(v, f, out);

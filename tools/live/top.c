@@ -94,6 +94,7 @@ int frame_read(struct frame *f, const char *path, long pid, enum report_by by, c
 		f->report.total.sum.failed = r.total.sum.failed;
 		f->report.total.sum.parked = r.total.sum.parked;
 		f->parked = less(r.total.sum.parked, r.total.sum.unparked);
+		thread_time(&r, &f->time);
 		rc = copy_rows(f, &r);
 		report_free(&r);
 	}
@@ -123,6 +124,8 @@ static void subtract(const struct report *r, struct line *l, const struct line *
 	l->sum.contended = less(l->sum.contended, before->sum.contended);
 	l->sum.wasted_cycles = less(l->sum.wasted_cycles, before->sum.wasted_cycles);
 	subtract_times(&l->sum.wait, &before->sum.wait);
+	for (int i = 0; i < ELIDE_NR_BINS; i++)
+		l->sum.wait_bins[i] = less(l->sum.wait_bins[i], before->sum.wait_bins[i]);
 	l->sum.hold.count = less(l->sum.hold.count, before->sum.hold.count);
 	l->held = l->held > before->held ? l->held - before->held : 0;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
@@ -155,6 +158,9 @@ void frame_since(struct frame *f, const struct frame *before)
 	f->total.new = f->total.all;
 	f->total.new.cost = line_cost(&f->report, &f->total.new);
 	f->seconds = before ? seconds_between(f, before) : (double)f->report.ns / 1e9;
+	f->time_new = f->time;
+	if (before)
+		thread_time_since(&f->time_new, &before->time);
 	if (before)
 		subtract(&f->report, &f->total.new, &before->total.all);
 	if (before)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../model/answer/thread-time.h"
 #include "../model/file/faults.h"
 #include "../model/report.h"
 
@@ -31,6 +32,7 @@ struct top_row {
  * @report:  report of @file without lines, by which times are shown
  * @rows:    the rows, @nr of them
  * @total:   their sum
+ * @time:    what the threads did since the start; @time_new: in the interval
  * @seconds: length of the interval, 0 if not known
  * @parked:  threads that are parked at a lock
  * @read_ns: time of reading, CLOCK_MONOTONIC
@@ -43,6 +45,8 @@ struct frame {
 	struct top_row *rows;
 	size_t nr;
 	struct top_row total;
+	struct thread_time time;
+	struct thread_time time_new;
 	double seconds;
 	uint64_t parked;
 	uint64_t read_ns;

@@ -55,6 +55,17 @@ double line_avg_wait(const struct line *l)
 	return l->sum.wait.count ? mean(&l->sum.wait) : NAN;
 }
 
+double line_waiting(const struct report *r, const struct line *l)
+{
+	return r->thread_ns > 0 && r->cycles ?
+		       100 * (double)l->sum.wait.total * (double)r->ns / (double)r->cycles / r->thread_ns : NAN;
+}
+
+double line_quantile(const struct line *l, double q)
+{
+	return l->sum.wait.count ? bins_quantile(l->sum.wait_bins, l->sum.wait.min, l->sum.wait.max, q) : NAN;
+}
+
 double line_max_wait(const struct line *l)
 {
 	return l->sum.wait.count ? (double)l->sum.wait.max : NAN;

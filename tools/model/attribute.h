@@ -39,6 +39,12 @@ const char *line_crowd(const struct line *l);
 /** line_avg_wait() - mean time that the contended acquisitions waited. */
 double line_avg_wait(const struct line *l);
 
+/** line_waiting() - time waited in per cent of the time of all threads. */
+double line_waiting(const struct report *r, const struct line *l);
+
+/** line_quantile() - a quantile of those times: half of them are below that of 0.5. */
+double line_quantile(const struct line *l, double q);
+
 /** line_max_wait() - the longest time that one of them waited. */
 double line_max_wait(const struct line *l);
 

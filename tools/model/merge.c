@@ -363,6 +363,7 @@ static void move_event(const struct part *p, struct elide_event *e)
 static void move_thread(const struct part *p, struct elide_thread_record *t)
 {
 	t->block += t->block ? p->first_block : 0;
+	t->stack = stack_of(p, t->stack);
 }
 
 static void move_span(const struct part *p, struct elide_span *m)

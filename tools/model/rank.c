@@ -54,6 +54,27 @@ struct ranking {
 #define KEY_TIME(rank, value)    KEY_COUNT(rank, value)
 #define KEY_MEAN(rank, value)    KEY_COUNT(rank, value)
 
+/* The histograms of the rows, where the order needs them. */
+struct waits {
+	const struct report *r;
+	uint64_t (*bins)[ELIDE_NR_BINS];
+};
+
+static int add_waits(void *arg, const struct elide_row *row)
+{
+	const struct waits *w = arg;
+	const struct sum *s = sums_get(w->r->sums, row->class_index, row->site, row->kind, 0);
+
+	if (s)
+		bins_add(w->bins[s->group], row->wait_bins);
+	return 0;
+}
+
+static int needs_waits(const char *key)
+{
+	return !strcmp(key, "p50") || !strcmp(key, "p99");
+}
+
 /* An unknown value comes after all others. */
 static void set_key(const struct report *r, struct rank *rank, const char *key,
 		    const struct line *l)
@@ -117,12 +138,16 @@ static int needs_names(const char *key)
 	return !strcmp(key, "lock") || !strcmp(key, "site") || !strcmp(key, "blocker");
 }
 
-static int rank_one(struct report *r, const struct sum *sum, const char *key, struct rank *rank)
+/* @bins: of the waits, NULL if the order does not need them */
+static int rank_one(struct report *r, const struct sum *sum, const char *key, const uint64_t *bins,
+		    struct rank *rank)
 {
 	struct line l;
 	int rc = 0;
 
 	sum_line(r, sum, &l);
+	if (bins)
+		memcpy(l.sum.wait_bins, bins, sizeof(l.sum.wait_bins));
 	if (needs_names(key))
 		rc = line_name(r, &l);
 	set_key(r, rank, key, &l);
@@ -165,14 +190,17 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 	struct ranking ranking = {r, s};
 	int few = max && max <= INSERT_MAX && !needs_names(key);
 	struct rank *ranks = reallocarray(NULL, (few ? max : s->nr) + 1, sizeof(*ranks)), rank;
-	int rc = ranks ? 0 : -ENOMEM;
+	struct waits waits = {r, needs_waits(key) ? calloc(s->nr + 1, sizeof(*waits.bins)) : NULL};
+	int rc = ranks && (waits.bins || !needs_waits(key)) ? 0 : -ENOMEM;
 
+	if (!rc && waits.bins)
+		rc = load_rows(r->file, add_waits, &waits);
 	*nr = 0;
 	for (size_t i = 0; !rc && i < s->nr; i++) {
 		if (s->sum[i].is_empty || s->sum[i].group != i)
 			continue;
 		rank.sum = i;
-		rc = rank_one(r, &s->sum[i], key, &rank);
+		rc = rank_one(r, &s->sum[i], key, waits.bins ? waits.bins[i] : NULL, &rank);
 		if (few)
 			insert(ranks, nr, max, &rank, &ranking);
 		else
@@ -182,6 +210,7 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 		qsort_r(ranks, *nr, sizeof(*ranks), compare_ranks, &ranking);
 	for (size_t i = 0; needs_names(key) && i < *nr; i++)
 		free((char *)ranks[i].text);
+	free(waits.bins);
 	if (max && *nr > max)
 		*nr = max;
 	if (rc) {
@@ -191,7 +220,7 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 	return ranks;
 }
 
-OPTION_VALUES(report_by_words, "lock", "site", "stack", "line", "thread", "time")
+OPTION_VALUES(report_by_words, "lock", "site", "stack", "line", "thread", "time", "chain")
 
 const char *report_sum_words(size_t nth)
 {

@@ -15,6 +15,7 @@
 #include "../base/sort.h"
 #include "../names/names.h"
 #include "unique-names.h"
+#include "answer/thread-time.h"
 #include "attribute.h"
 #include "blocker.h"
 #include "callers.h"
@@ -302,6 +303,7 @@ static void find_quiet(struct report *r, struct sum *total)
 static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
 {
 	struct reading reading = {.r = r, .sums = r->sums};
+	struct thread_time time;
 	struct line rest;
 	int rc = load_rows(r->file, sum_one, &reading);
 
@@ -325,6 +327,8 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	rc = make_groups(r, r->sums, by);
 	if (!rc)
 		rc = blockers_find(r);
+	thread_time(r, &time);
+	r->thread_ns = time.known ? time.total : 0;
 	return rc ? rc : build_lines(r, &reading, sort, top);
 }
 

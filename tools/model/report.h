@@ -32,7 +32,7 @@ enum verdict {
 };
 
 /* How rows are summed: report --by. From BY_STACK on a view of output.h is shown instead of rows. */
-enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREAD, BY_TIME };
+enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREAD, BY_TIME, BY_CHAIN };
 
 /**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.
@@ -157,6 +157,7 @@ struct class_use {
  * @worst:      the rows that cost most, in descending order of cost
  * @evidence:   arrays into which the samples, details and blames of lines point
  * @elides:     the process elided: elision columns mean something
+ * @thread_ns:  time of all threads, see struct thread_time; 0: unknown
  * @ns, @cycles: @ns nanoseconds passed in @cycles cycles; @cycles is 0 if that is unknown
  */
 struct report {
@@ -177,6 +178,7 @@ struct report {
 	struct order_line *orders;
 	size_t nr_orders;
 	int elides;
+	double thread_ns;
 	uint64_t ns;
 	uint64_t cycles;
 };

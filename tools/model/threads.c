@@ -135,6 +135,9 @@ static void add_thread(struct threads *to, const struct data_file *f, const stru
 	}
 	l->tid = ended ? 0 : t->tid;
 	l->nr += t->nr;
+	l->lived += (double)t->lived;
+	l->ran += (double)t->ran;
+	l->late += (double)t->late;
 	add_counts(l, &c, 1);
 }
 
@@ -218,4 +221,9 @@ void threads_free(struct threads *t)
 double thread_share(const struct report *r, double cycles)
 {
 	return r->cycles ? 100 * cycles / (double)r->cycles : NAN;
+}
+
+double thread_part(const struct thread_line *t, double ns)
+{
+	return t->lived > 0 ? 100 * ns / t->lived : NAN;
 }

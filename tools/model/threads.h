@@ -18,6 +18,7 @@
  * @tid:      0 of ended threads
  * @nr:       threads
  * @wait, @held: cycles
+ * @lived, @ran, @late: nanoseconds, see struct elide_thread_record; 0: not measured
  */
 struct thread_line {
 	char name[32];
@@ -29,6 +30,9 @@ struct thread_line {
 	uint64_t contended;
 	double wait;
 	double held;
+	double lived;
+	double ran;
+	double late;
 };
 
 /**
@@ -49,5 +53,8 @@ void threads_free(struct threads *t);
 
 /** thread_share() - cycles in per cent of the run; NAN if its length is unknown. */
 double thread_share(const struct report *r, double cycles);
+
+/** thread_part() - nanoseconds in per cent of the time for which a line's threads existed; NAN if unknown. */
+double thread_part(const struct thread_line *t, double ns);
 
 #endif

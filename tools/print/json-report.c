@@ -14,7 +14,7 @@
 #include "../model/attribute.h"
 #include "../model/callers.h"
 #include "../model/file/faults.h"
-#include "../model/thread-time.h"
+#include "../model/answer/answer.h"
 #include "../names/names.h"
 #include "json-evidence.h"
 #include "json-report.h"
@@ -22,11 +22,6 @@
 static json_t *known_number(uint64_t v, int known)
 {
 	return known ? json_number(v) : json_null();
-}
-
-static json_t *known_real(double v)
-{
-	return isnan(v) ? json_null() : json_real(v);
 }
 
 static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count)
@@ -364,12 +359,46 @@ static json_t *time_of_threads(const struct report *r)
 	return o;
 }
 
+/* What a report says first. */
+static json_t *findings(const struct report *r)
+{
+	json_t *list = json_array();
+	struct answers a;
+
+	if (answers_find(r, &a))
+		return list;
+	for (size_t i = 0; i < a.nr; i++) {
+		const struct answer *one = &a.all[i];
+		const struct line *l = &one->line;
+		json_t *o = json_object();
+
+		json_object_set_new(o, "ns", json_real(one->ns));
+		json_object_set_new(o, "percent", known_real(one->percent));
+		json_object_set_new(o, "threads", json_real(one->threads));
+		json_object_set_new(o, "still_waiting", json_number(one->open));
+		json_object_set_new(o, "row", one->advice == ANSWER_processors ? json_null() : json_section(r, l->sum.class_index, l->kind, l->sum.site));
+		json_object_set_new(o, "blocker", l->blocker ? json_call(r, l->blocker->held_site) : json_null());
+		json_object_set_new(o, "blocker_percent", l->blocker ? json_real(100 * one->share) : json_null());
+		json_object_set_new(o, "hold_ns", known_real(one->hold_ns > 0 ? one->hold_ns : NAN));
+		json_object_set_new(o, "off_processor_percent", known_real(one->off > 0 ? 100 * one->off : NAN));
+		json_object_set_new(o, "waiting", json_text(one->from ? one->from->name : NULL));
+		json_object_set_new(o, "waited_for", json_text(one->to ? one->to->name : NULL));
+		json_object_set_new(o, "consequence_of", known_number(one->cause, one->cause != 0));
+		json_object_set_new(o, "advice", json_text(answer_id(one->advice)));
+		json_object_set_new(o, "text", json_text(answer_text(one->advice)));
+		json_array_append_new(list, o);
+	}
+	answers_free(&a);
+	return list;
+}
+
 json_t *json_report(const struct report *r, size_t top)
 {
 	json_t *o = json_head(r), *rows = json_array();
 
 	json_object_set_new(o, "totals", totals(r));
 	json_object_set_new(o, "thread_time", time_of_threads(r));
+	json_object_set_new(o, "findings", findings(r));
 	json_object_set_new(o, "dropped", dropped(r));
 	json_object_set_new(o, "misuse", misuse(r));
 	json_object_set_new(o, "order", orders(r));

@@ -6,6 +6,7 @@
  */
 #include "csv.h"
 #include "output.h"
+#include "view-chain.h"
 #include "view-line.h"
 #include "view-stack.h"
 #include "view-thread.h"
@@ -25,6 +26,9 @@ static void begin(struct output *o)
 		break;
 	case BY_TIME:
 		activity_csv_head(o->out);
+		break;
+	case BY_CHAIN:
+		chain_csv_head(o->out);
 		break;
 	default:
 		csv_head(o->out);
@@ -59,6 +63,11 @@ static int times(struct output *o, const struct report *r)
 	return activity_csv(r, o->out);
 }
 
+static int chain(struct output *o, const struct report *r)
+{
+	return chain_csv(r, o->out);
+}
+
 const struct report_output output_csv = {
 	.option = {.name = "csv", .help = "exact numbers as comma-separated values"},
 	.begin = begin,
@@ -68,5 +77,6 @@ const struct report_output output_csv = {
 		[VIEW(BY_LINE)] = lines,
 		[VIEW(BY_THREAD)] = threads,
 		[VIEW(BY_TIME)] = times,
+		[VIEW(BY_CHAIN)] = chain,
 	},
 };

@@ -12,6 +12,7 @@
 #include "../base/messages.h"
 #include "json-report.h"
 #include "output.h"
+#include "view-chain.h"
 #include "view-line.h"
 #include "view-stack.h"
 #include "view-thread.h"
@@ -76,6 +77,16 @@ static int times(struct output *o, const struct report *r)
 	return add(o, json);
 }
 
+static int chain(struct output *o, const struct report *r)
+{
+	json_t *json = json_head(r), *all;
+	int rc = chain_json(r, &all);
+
+	if (!rc)
+		json_object_set_new(json, "chain", all);
+	return rc ? rc : add(o, json);
+}
+
 /* Prints a text with all lines but the first indented by @indent spaces. */
 static void print_indented(FILE *out, const char *text, int indent)
 {
@@ -111,6 +122,7 @@ const struct report_output output_json = {
 		[VIEW(BY_LINE)] = lines,
 		[VIEW(BY_THREAD)] = threads,
 		[VIEW(BY_TIME)] = times,
+		[VIEW(BY_CHAIN)] = chain,
 	},
 	.end = end,
 };

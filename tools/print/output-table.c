@@ -13,6 +13,7 @@
 #include "output.h"
 #include "perf-join.h"
 #include "table.h"
+#include "view-chain.h"
 #include "view-line.h"
 #include "view-stack.h"
 #include "view-thread.h"
@@ -129,7 +130,7 @@ static int rows(struct output *o, const struct report *r)
 static int stacks(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out);
+	table_head(r, o->out, o->options->width);
 	stacks_table(r, o->out, o->options->top);
 	return 0;
 }
@@ -137,7 +138,7 @@ static int stacks(struct output *o, const struct report *r)
 static int lines(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out);
+	table_head(r, o->out, o->options->width);
 	lines_table(r, o->out, o->options->top);
 	return 0;
 }
@@ -145,15 +146,22 @@ static int lines(struct output *o, const struct report *r)
 static int threads(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out);
+	table_head(r, o->out, o->options->width);
 	return threads_table(r, o->out, o->options->top);
 }
 
 static int times(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out);
+	table_head(r, o->out, o->options->width);
 	return activity_table(r, o->out, o->options->width);
+}
+
+static int chain(struct output *o, const struct report *r)
+{
+	separate(o);
+	table_head(r, o->out, o->options->width);
+	return chain_table(r, o->out, o->options->width);
 }
 
 static int end(struct output *o)
@@ -180,6 +188,7 @@ const struct report_output output_table = {
 		[VIEW(BY_LINE)] = lines,
 		[VIEW(BY_THREAD)] = threads,
 		[VIEW(BY_TIME)] = times,
+		[VIEW(BY_CHAIN)] = chain,
 	},
 	.end = end,
 };

@@ -25,7 +25,7 @@
 
 /* The arguments of --by other than rows, from 0. */
 #define VIEW(by) ((by) - BY_STACK)
-#define NR_VIEWS (VIEW(BY_TIME) + 1)
+#define NR_VIEWS (VIEW(BY_CHAIN) + 1)
 
 struct perf_samples;
 struct report_output;

@@ -6,8 +6,10 @@
  * Must never print a control character of the data file. Longer than 500 lines, because the parts of
  * one text follow each other here.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "../../lib/compiler.h"
 #include "../base/colour.h"
@@ -20,6 +22,7 @@
 #include "../model/compare.h"
 #include "../model/file/faults.h"
 #include "../names/names.h"
+#include "answer-print.h"
 #include "counters.h"
 #include "room.h"
 #include "table.h"
@@ -28,7 +31,7 @@
 /* column.shown: left out because the table would be too wide. */
 #define LEFT_OUT 2
 /* The largest drop of columns.def. */
-#define DROP_MAX 11
+#define DROP_MAX 12
 /* Characters to which names are narrowed before columns are left out. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
@@ -280,10 +283,22 @@ static void print_machine(const struct elide_header *h, FILE *out)
 	fprintf(out, " at %u MHz", h->mhz);
 }
 
-void table_head(const struct report *r, FILE *out)
+/* "exit code 1", "killed by SIGTERM" */
+static void print_end(const struct elide_header *h, FILE *out)
+{
+	int code = exit_code(h->exit_status);
+
+	if (code < 0)
+		return;
+	if (WIFSIGNALED(h->exit_status))
+		fprintf(out, ", killed by SIG%s", sigabbrev_np(WTERMSIG(h->exit_status)));
+	else
+		fprintf(out, ", exit code %d", code);
+}
+
+static void print_program(const struct report *r, FILE *out)
 {
 	const struct elide_header *h = &r->file->header;
-	int code = exit_code(h->exit_status);
 	char elapsed[32];
 
 	print_clean(out, program_title(h));
@@ -304,8 +319,36 @@ void table_head(const struct report *r, FILE *out)
 			h->rtm == ELIDE_RTM_EMULATED ? " of simulated time" : "");
 	else
 		fprintf(out, "running, or was killed: times are in cycles");
-	if (code >= 0)
-		fprintf(out, ", exit code %d", code);
+	print_end(h, out);
+	fprintf(out, ", %u thread%s on ", h->nr_threads, h->nr_threads == 1 ? "" : "s");
+	print_machine(h, out);
+	fputc('\n', out);
+}
+
+static void print_sentence(const struct thread_time *t, FILE *out, int width)
+{
+	char sentence[512];
+
+	thread_time_sentence(t, sentence, sizeof(sentence));
+	print_wrapped(out, sentence, width, 0);
+}
+
+void table_head(const struct report *r, FILE *out, int width)
+{
+	struct thread_time t;
+
+	print_program(r, out);
+	thread_time(r, &t);
+	if (r->cycles)
+		print_sentence(&t, out, width);
+	fputc('\n', out);
+}
+
+/* What was done and why not more, last. */
+static void print_mode(const struct report *r, FILE *out)
+{
+	const struct elide_header *h = &r->file->header;
+
 	fprintf(out, "\nmode %s, RTM %s%s", mode_name(h->mode), rtm_name(h->rtm),
 		h->why[0] ? ": " : "");
 	print_clean(out, h->why);
@@ -315,10 +358,8 @@ void table_head(const struct report *r, FILE *out)
 		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);
 	print_clean(out, h->policy);
-	fprintf(out, "; %u thread%s on ", h->nr_threads, h->nr_threads == 1 ? "" : "s");
-	print_machine(h, out);
 	print_learned(h, out);
-	fputs("\n\n", out);
+	fputc('\n', out);
 }
 
 static void print_unsaid(const struct elide_header *h, FILE *out)
@@ -611,20 +652,12 @@ static int may_restrict(const struct report *r)
 	return 0;
 }
 
-void table_print(const struct report *r, FILE *out, int width, size_t top)
+/* What elision met, row by row; in a run that only counted, rows that can be told nothing of time. */
+static void print_findings(const struct report *r, FILE *out, size_t nr, size_t explained)
 {
-	size_t nr = top && top < r->nr_lines ? top : r->nr_lines, explained = 0;
+	size_t most = explained + EXPLAINED_MAX;
 
-	table_head(r, out);
-	print_rows(r, out, width, nr);
-	fputc('\n', out);
-	print_totals(r, out);
-	counters_print(r, out);
-	print_notes(r, out);
-	print_misuse(r, out);
-	for (size_t i = 0; i < r->nr_orders; i++)
-		print_order(r, out, &r->orders[i]);
-	for (size_t i = 0; i < r->nr_worst && explained < EXPLAINED_MAX; i++) {
+	for (size_t i = 0; r->elides && i < r->nr_worst && explained < most; i++) {
 		const struct line *l = r->worst[i];
 
 		if (!l->cost || l->cost * WORST_SHARE < r->worst[0]->cost)
@@ -632,13 +665,44 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 		if (l->aborts || l->sum.contended)
 			print_worst(r, out, l, ++explained);
 	}
-	for (size_t i = 0; i < nr && i < REMARKED_MAX && explained < EXPLAINED_MAX; i++)
+	for (size_t i = 0; i < nr && i < REMARKED_MAX && explained < most; i++)
 		if (is_remarkable(r, &r->lines[i]))
 			print_worst(r, out, &r->lines[i], ++explained);
+}
+
+static void print_hints(const struct report *r, FILE *out)
+{
 	if (!r->elides && r->total.sum.contended)
-		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run "
-			     "--emulate -- PROGRAM\n");
+		fprintf(out, "What eliding these locks would do: elide run --emulate -- PROGRAM\n");
 	if (may_restrict(r))
 		fprintf(out, "Without RTM, too, fewer threads can wait for a lock that is the bottleneck: "
 			     "elide run --mode=elide -- PROGRAM\n");
+}
+
+void table_print(const struct report *r, FILE *out, int width, size_t top)
+{
+	size_t nr = top && top < r->nr_lines ? top : r->nr_lines;
+	struct answers a;
+
+	print_program(r, out);
+	if (answers_find(r, &a)) {
+		fprintf(out, "(no memory for the findings)\n");
+		memset(&a, 0, sizeof(a));
+	}
+	if (r->cycles)
+		print_sentence(&a.time, out, width);
+	print_notes(r, out);
+	print_misuse(r, out);
+	for (size_t i = 0; i < r->nr_orders; i++)
+		print_order(r, out, &r->orders[i]);
+	fputc('\n', out);
+	answers_print(r, &a, out, width);
+	print_rows(r, out, width, nr);
+	fputc('\n', out);
+	print_totals(r, out);
+	counters_print(r, out);
+	print_findings(r, out, nr, a.nr);
+	print_mode(r, out);
+	print_hints(r, out);
+	answers_free(&a);
 }

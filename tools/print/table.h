@@ -11,8 +11,8 @@
 
 #include "../model/report.h"
 
-/** table_head() - print what precedes a table: the program, mode and machine. */
-void table_head(const struct report *r, FILE *out);
+/** table_head() - print what precedes a view: the program, and what its threads did in their time. */
+void table_head(const struct report *r, FILE *out, int width);
 
 /**
  * table_print() - print the report as text.

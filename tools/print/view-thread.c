@@ -6,6 +6,7 @@
  */
 #include "view-thread.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -129,6 +130,9 @@ json_t *threads_json(const struct report *r)
 		json_object_set_new(o, "wait_cycles", json_number((uint64_t)t->wait));
 		json_object_set_new(o, "wait_ns", ns_json(r, t->wait));
 		json_object_set_new(o, "hold_ns", ns_json(r, t->held));
+		json_object_set_new(o, "total_ns", known_real(t->lived > 0 ? t->lived : NAN));
+		json_object_set_new(o, "running_ns", known_real(t->lived > 0 ? t->ran : NAN));
+		json_object_set_new(o, "late_ns", known_real(t->lived > 0 ? t->late : NAN));
 		json_array_append_new(list, o);
 	}
 	threads_free(&threads);
@@ -137,7 +141,7 @@ json_t *threads_json(const struct report *r)
 
 void threads_csv_head(FILE *out)
 {
-	fputs("schema,pid,name,tid,threads,acquired,elided,contended,wait_cycles,wait_ns,hold_ns\r\n",
+	fputs("schema,pid,name,tid,threads,acquired,elided,contended,wait_cycles,wait_ns,hold_ns,total_ns,running_ns,late_ns\r\n",
 	      out);
 }
 
@@ -172,7 +176,10 @@ int threads_csv(const struct report *r, FILE *out)
 		fprintf(out, ",%llu,%.0f", (unsigned long long)t->contended, t->wait);
 		ns_csv(r, out, t->wait);
 		ns_csv(r, out, t->held);
-		fputs("\r\n", out);
+		if (t->lived > 0)
+			fprintf(out, ",%.0f,%.0f,%.0f\r\n", t->lived, t->ran, t->late);
+		else
+			fputs(",,,\r\n", out);
 	}
 	threads_free(&threads);
 	return 0;

@@ -26,25 +26,36 @@
 #define GAP_PART 100
 /* A sample takes at most 1 % of the time until the next one. */
 #define SPACING 100
+/* Threads of a process that have ended whose times are kept: 160 KiB. */
+#define MOST_ENDED 4096
 
-/* A thread in the last sample, and its numbers there in nanoseconds. */
+/*
+ * A thread, and its numbers in the last sample that has it, in nanoseconds. It was born half an interval before its
+ * first sample at @born.
+ */
 struct account_thread {
 	pid_t tid;
+	uint64_t born;
+	uint64_t lived;
+	uint64_t ran;
 	uint64_t late;
 };
 
 /**
  * struct account_process - a process of the run.
  * @threads:   @nr_threads of the last sample, by their id
+ * @ended:     those of earlier samples, of which only the last MOST_ENDED are kept
  * @total:     but for @late, the account up to @sampled_ns
  * @past_late: of threads that have ended
  * @turn:      the thread whose children are looked for next
  */
 struct account_process {
 	pid_t pid;
-	bool ended;
+	bool is_over;
 	struct account_thread *threads;
 	size_t nr_threads;
+	struct account_thread *ended;
+	size_t nr_ended;
 	size_t turn;
 	uint64_t sampled_ns;
 	uint64_t past_late;
@@ -87,7 +98,7 @@ static uint64_t cpu_ns(pid_t pid, bool children)
 static struct account_process *process_of(const struct account *a, pid_t pid)
 {
 	for (size_t i = 0; i < a->nr; i++)
-		if (a->processes[i].pid == pid && !a->processes[i].ended)
+		if (a->processes[i].pid == pid && !a->processes[i].is_over)
 			return &a->processes[i];
 	return NULL;
 }
@@ -141,10 +152,13 @@ static size_t read_threads(struct account_process *p, struct account_thread **th
 			continue;
 		/* A thread may have ended meanwhile. */
 		if (read_proc(text, sizeof(text), "/proc/%d/task/%d/schedstat", p->pid, t.tid) &&
-		    sscanf(text, "%llu %llu", &ran, &late) == 2)
+		    sscanf(text, "%llu %llu", &ran, &late) == 2) {
+			t.ran = ran;
 			t.late = late;
-		else if (t.tid == p->pid)
+		}
+		else if (t.tid == p->pid) {
 			p->total.no_late = 1;
+		}
 		grown = reallocarray(*threads, nr + 1, sizeof(t));
 		if (!grown)
 			break;
@@ -158,20 +172,37 @@ static size_t read_threads(struct account_process *p, struct account_thread **th
 	return nr;
 }
 
-/* Replaces the threads of the last sample; keeps what those had that have ended. */
-static void take_threads(struct account_process *p, struct account_thread *threads, size_t nr)
+/* Keeps the times of a thread that has ended. */
+static void keep_ended(struct account_process *p, const struct account_thread *t)
+{
+	p->past_late += t->late;
+	if (!p->ended)
+		p->ended = calloc(MOST_ENDED, sizeof(*p->ended));
+	if (p->ended)
+		p->ended[p->nr_ended++ % MOST_ENDED] = *t;
+}
+
+/* Replaces the threads of the last sample by those of a sample at @at, by their id. */
+static void take_threads(struct account_process *p, struct account_thread *threads, size_t nr, uint64_t at)
 {
 	uint64_t late = 0;
-	size_t now = 0;
+	size_t was = 0;
 
-	for (size_t was = 0; was < p->nr_threads; was++) {
-		while (now < nr && threads[now].tid < p->threads[was].tid)
-			now++;
-		if (now == nr || threads[now].tid != p->threads[was].tid)
-			p->past_late += p->threads[was].late;
+	for (size_t i = 0; i < nr; i++) {
+		struct account_thread *t = &threads[i];
+
+		while (was < p->nr_threads && p->threads[was].tid < t->tid)
+			keep_ended(p, &p->threads[was++]);
+		/* One whose processor time has shrunk is another thread with the same id. */
+		if (was < p->nr_threads && p->threads[was].tid == t->tid && p->threads[was].ran <= t->ran)
+			t->born = p->threads[was++].born;
+		else
+			t->born = t->tid == p->pid ? p->sampled_ns : p->sampled_ns + (at - p->sampled_ns) / 2;
+		t->lived = at - t->born;
+		late += t->late;
 	}
-	for (size_t i = 0; i < nr; i++)
-		late += threads[i].late;
+	while (was < p->nr_threads)
+		keep_ended(p, &p->threads[was++]);
 	p->total.late = p->past_late + late;
 	free(p->threads);
 	p->threads = threads;
@@ -185,20 +216,20 @@ static void sample_process(struct account *a, size_t which)
 	uint64_t cpu, now;
 	size_t nr;
 
-	if (p->ended)
+	if (p->is_over)
 		return;
 	nr = read_threads(p, &threads);
 	now = now_ns();
 	cpu = cpu_ns(p->pid, false);
 	if (!nr) {
-		p->ended = true;
+		p->is_over = true;
 		return;
 	}
 	p->total.threads += (now - p->sampled_ns) * ((p->nr_threads ? p->nr_threads : 1) + nr) / 2;
 	p->total.running = cpu > p->total.running ? cpu : p->total.running;
 	p->total.samples++;
+	take_threads(p, threads, nr, now);
 	p->sampled_ns = now;
-	take_threads(p, threads, nr);
 	p->turn = (p->turn + 1) % nr;
 	/* Both may move the array of processes. */
 	find_children(a, p->pid, p->pid, now);
@@ -256,22 +287,76 @@ void account_end(struct account *a, uint64_t cpu)
 	p->total.threads += (now - p->sampled_ns) * (p->nr_threads + 1) / 2;
 	p->total.running = cpu;
 	p->total.samples++;
-	p->ended = true;
+	p->is_over = true;
+}
+
+static const struct account_process *written_of(const struct account *a, const struct elide_header *h)
+{
+	for (size_t i = 0; a && i < a->nr; i++)
+		if (a->processes[i].pid == (pid_t)h->pid && a->processes[i].total.samples)
+			return &a->processes[i];
+	return NULL;
 }
 
 bool account_write(const struct account *a, int fd, const struct elide_header *h)
 {
-	for (size_t i = 0; a && i < a->nr; i++)
-		if (a->processes[i].pid == (pid_t)h->pid && a->processes[i].total.samples)
-			return pwrite(fd, &a->processes[i].total, sizeof(h->account),
-				      offsetof(struct elide_header, account)) >= 0;
+	const struct account_process *p = written_of(a, h);
+
+	return !p || pwrite(fd, &p->total, sizeof(h->account), offsetof(struct elide_header, account)) >= 0;
+}
+
+/* The times of a thread; NULL if it was in no sample, or is no longer kept. */
+static const struct account_thread *thread_of(const struct account_process *p, pid_t tid)
+{
+	size_t nr = p->nr_ended < MOST_ENDED ? p->nr_ended : MOST_ENDED;
+
+	for (size_t i = 0; i < p->nr_threads; i++)
+		if (p->threads[i].tid == tid)
+			return &p->threads[i];
+	/* The last one of that id. */
+	for (size_t i = p->nr_ended; nr--;)
+		if (p->ended[--i % MOST_ENDED].tid == tid)
+			return &p->ended[i % MOST_ENDED];
+	return NULL;
+}
+
+bool account_write_threads(const struct account *a, int fd, const struct elide_header *h)
+{
+	const struct account_process *p = written_of(a, h);
+	struct elide_chunk chunk;
+
+	for (off_t at = ELIDE_HEADER_SIZE; p && at < (off_t)h->size; at += ELIDE_CHUNK_SIZE) {
+		off_t first = at + (off_t)sizeof(chunk);
+		struct elide_thread_record t;
+
+		if (pread(fd, &chunk, sizeof(chunk), at) != sizeof(chunk))
+			return false;
+		if (chunk.magic != ELIDE_CHUNK_MAGIC || chunk.type != ELIDE_CHUNK_THREADS ||
+		    chunk.record_size != sizeof(t) || chunk.nr_records > (ELIDE_CHUNK_SIZE - sizeof(chunk)) / sizeof(t))
+			continue;
+		for (uint32_t i = 0; i < chunk.nr_records; i++) {
+			off_t record = first + (off_t)(i * sizeof(t));
+			const struct account_thread *found;
+			uint64_t times[3];
+
+			if (pread(fd, &t, sizeof(t), record) != sizeof(t))
+				return false;
+			if (!t.tid || !(found = thread_of(p, (pid_t)t.tid)))
+				continue;
+			memcpy(times, (uint64_t[]){found->lived, found->ran, found->late}, sizeof(times));
+			if (pwrite(fd, times, sizeof(times), record + (off_t)offsetof(struct elide_thread_record, lived)) < 0)
+				return false;
+		}
+	}
 	return true;
 }
 
 void account_free(struct account *a)
 {
-	for (size_t i = 0; i < a->nr; i++)
+	for (size_t i = 0; i < a->nr; i++) {
 		free(a->processes[i].threads);
+		free(a->processes[i].ended);
+	}
 	free(a->processes);
 	*a = (struct account){0};
 }

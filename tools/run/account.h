@@ -60,6 +60,13 @@ void account_end(struct account *a, uint64_t cpu);
  */
 bool account_write(const struct account *a, int fd, const struct elide_header *h);
 
+/**
+ * account_write_threads() - write the times of each thread into its record in the data file of its process.
+ *
+ * As account_write(); the process has ended.
+ */
+bool account_write_threads(const struct account *a, int fd, const struct elide_header *h);
+
 /** account_free() - release what was kept. */
 void account_free(struct account *a);
 

@@ -311,7 +311,8 @@ void end_data_file(const char *path, pid_t pid, int status, const struct account
 		h.end_ns = now_ns();
 	}
 	if (!WRITE_MEMBER(fd, &h, exit_status) || !WRITE_MEMBER(fd, &h, end_ns) ||
-	    !WRITE_MEMBER(fd, &h, end_cycles) || !account_write(account, fd, &h))
+	    !WRITE_MEMBER(fd, &h, end_cycles) || !account_write(account, fd, &h) ||
+	    !account_write_threads(account, fd, &h))
 		perror("elide: data file");
 	if (!fstat(fd, &st) && h.size >= ELIDE_HEADER_SIZE && h.size < (uint64_t)st.st_size &&
 	    ftruncate(fd, (off_t)h.size))

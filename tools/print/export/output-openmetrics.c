@@ -15,6 +15,7 @@
 #include "../../../lib/row-sums.h"
 #include "../../base/messages.h"
 #include "../../base/text.h"
+#include "../../model/answer/thread-time.h"
 #include "../../model/attribute.h"
 #include "../../names/names.h"
 #include "../output.h"
@@ -276,6 +277,24 @@ static void write_times(const struct metrics *m)
 	}
 }
 
+static void write_thread_time(const struct metrics *m)
+{
+	struct thread_time t;
+
+	thread_time(m->r, &t);
+	if (!m->r->cycles)
+		return;
+	head(m, "thread_seconds", TYPE_COUNTER, "seconds", "Time of all threads, by what they did.");
+	fprintf(m->out, "elide_thread_seconds_total{state=\"waiting for locks\"} %.3f\n", t.locks / 1e9);
+	fprintf(m->out, "elide_thread_seconds_total{state=\"waiting for others\"} %.3f\n", t.others / 1e9);
+	if (!t.known)
+		return;
+	fprintf(m->out, "elide_thread_seconds_total{state=\"running\"} %.3f\n", t.running / 1e9);
+	if (!t.no_late)
+		fprintf(m->out, "elide_thread_seconds_total{state=\"waiting for a processor\"} %.3f\n", t.late / 1e9);
+	fprintf(m->out, "elide_thread_seconds_total{state=\"elsewhere\"} %.3f\n", t.elsewhere / 1e9);
+}
+
 static void write_run(const struct metrics *m)
 {
 	const struct report *r = m->r;
@@ -300,6 +319,7 @@ static void write_run(const struct metrics *m)
 		     "Time for which the process was measured.");
 		fprintf(m->out, "elide_run_seconds %.3f\n", (double)r->ns / 1e9);
 	}
+	write_thread_time(m);
 	head(m, "locks", TYPE_GAUGE, "", "Locks that were registered.");
 	fprintf(m->out, "elide_locks %llu\n", (unsigned long long)r->total.nr_locks);
 	head(m, "rows_summed", TYPE_GAUGE, "",

@@ -7,7 +7,7 @@
 #ifndef ELIDE_THREAD_TIME_H
 #define ELIDE_THREAD_TIME_H
 
-#include "report.h"
+#include "../report.h"
 
 /**
  * struct thread_time - times of all threads together, in nanoseconds.
@@ -46,5 +46,11 @@ void thread_time(const struct report *r, struct thread_time *t);
 
 /** thread_time_percent() - share of the time of all threads; NAN if that is not known. */
 double thread_time_percent(const struct thread_time *t, double ns);
+
+/** thread_time_sentence() - what the threads did in their time, as one sentence; @size bytes at @to. */
+void thread_time_sentence(const struct thread_time *t, char *to, size_t size);
+
+/** thread_time_since() - subtract an earlier account of the same process. */
+void thread_time_since(struct thread_time *t, const struct thread_time *before);
 
 #endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* thread-time.c - see thread-time.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "../../base/text.h"
+#include "../sums.h"
+#include "thread-time.h"
+
+static double ns_of(const struct report *r, double cycles)
+{
+	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
+}
+
+void thread_time(const struct report *r, struct thread_time *t)
+{
+	const struct elide_header *h = &r->file->header;
+	double known;
+
+	*t = (struct thread_time){.known = h->account.samples && !r->file->base && r->cycles,
+				  .no_late = h->account.no_late != 0};
+	for (size_t i = 0; i < r->sums->nr; i++) {
+		const struct sum *s = &r->sums->sum[i];
+
+		/* A group has the waits of others that are in it. */
+		if (s->is_empty || s->group != i)
+			continue;
+		*(is_wait_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
+	}
+	t->locks = ns_of(r, t->locks);
+	t->others = ns_of(r, t->others + (double)h->joined);
+	if (!t->known)
+		return;
+	t->running = (double)h->account.running;
+	t->late = (double)h->account.late;
+	known = t->running + t->late + t->locks + t->others;
+	t->total = fmax((double)h->account.threads, known);
+	t->elsewhere = t->total - known;
+}
+
+double thread_time_percent(const struct thread_time *t, double ns)
+{
+	return t->known && t->total > 0 ? 100 * ns / t->total : NAN;
+}
+
+/* Adds ", WORD N%", but not for less than half a per cent. Return: the new length. */
+static size_t add_state(char *to, size_t size, size_t len, const struct thread_time *t, const char *word, double ns)
+{
+	double percent = thread_time_percent(t, ns);
+
+	if (percent >= 0.5 && len < size)
+		len += (size_t)snprintf(to + len, size - len, ", %s %.0f%%", word, percent);
+	return len;
+}
+
+void thread_time_sentence(const struct thread_time *t, char *to, size_t size)
+{
+	char locks[32], others[32];
+	size_t len;
+
+	if (!t->known) {
+		scale_ns(locks, sizeof(locks), t->locks);
+		scale_ns(others, sizeof(others), t->others);
+		snprintf(to, size, "Threads waited %s for locks and %s for others.", locks, others);
+		return;
+	}
+	len = (size_t)snprintf(to, size, "Threads were running %.0f%% of their time", thread_time_percent(t, t->running));
+	len = add_state(to, size, len, t, "waiting for locks", t->locks);
+	len = add_state(to, size, len, t, "waiting for others", t->others);
+	len = add_state(to, size, len, t, "waiting for a processor", t->late);
+	len = add_state(to, size, len, t, "elsewhere (sleep, input, output)", t->elsewhere);
+	if (len < size)
+		snprintf(to + len, size - len, ".");
+}
+
+void thread_time_since(struct thread_time *t, const struct thread_time *before)
+{
+	t->known &= before->known;
+	t->total = fmax(t->total - before->total, 0);
+	t->running = fmax(t->running - before->running, 0);
+	t->locks = fmax(t->locks - before->locks, 0);
+	t->others = fmax(t->others - before->others, 0);
+	t->late = fmax(t->late - before->late, 0);
+	t->elsewhere = fmax(t->elsewhere - before->elsewhere, 0);
+	t->known &= t->total > 0;
+}
