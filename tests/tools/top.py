@@ -232,7 +232,7 @@ def test_keys():
          t.screen.lines())
     test("top: colour", 31 in t.screen.colours, t.screen.colours)
     t.key("a")
-    test("top: sort by a letter", t.wait(first_is("init su..ct.c:32 subject_lookup")) and
+    test("top: sort by a letter", t.wait(first_is("subject_create   subject_lookup")) and
          "sorted by acquired" in t.screen.lines()[2] and " ACQUIRED/s* " in t.screen.lines()[4],
          t.screen.lines())
     t.key(">")

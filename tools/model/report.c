@@ -142,7 +142,7 @@ static void name_blocker(const struct report *r, struct line *l)
 	if (!l->blocker)
 		return;
 	symbolize_call(r->symbols, l->blocker->held_site, &place);
-	short_place(l->short_blocker, sizeof(l->short_blocker), &place, "");
+	short_place(l->short_blocker, sizeof(l->short_blocker), &place);
 }
 
 int line_name(const struct report *r, struct line *l)
@@ -160,7 +160,7 @@ int line_name(const struct report *r, struct line *l)
 	if (l->nr_sites == 1) {
 		symbolize_call(r->symbols, l->sum.site, &l->site_place);
 		l->site = code_name(&l->site_place);
-		short_place(l->short_site, sizeof(l->short_site), &l->site_place, "");
+		short_place(l->short_site, sizeof(l->short_site), &l->site_place);
 	} else {
 		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
 		l->site = strdup(l->short_site);

@@ -9,8 +9,11 @@
 
 #include "symbolize.h"
 
-/* The words of enumerations: JSON, CSV and tables use the same. */
+/** kind_id() - a kind in JSON, CSV and exports; kind_name() - in tables and sentences. */
+const char *kind_id(unsigned int kind);
 const char *kind_name(unsigned int kind);
+
+/* The words of other enumerations: JSON, CSV and tables use the same. */
 const char *state_name(unsigned int state);
 const char *mode_name(unsigned int mode);
 const char *rtm_name(unsigned int rtm);

@@ -237,7 +237,7 @@ static void csv_row(const struct diff *d, const struct diff_row *row, FILE *out)
 		csv_text(out, total ? "total" : diff_status_name(row->status));
 		csv_text(out, total ? NULL : l->lock);
 		csv_text(out, total ? NULL : l->class);
-		csv_text(out, total ? NULL : kind_name(l->kind));
+		csv_text(out, total ? NULL : kind_id(l->kind));
 		csv_text(out, total ? NULL : l->site);
 		csv_text(out, columns[i].name);
 		csv_number(out, p.v[0], p.known[0]);
@@ -297,7 +297,7 @@ static json_t *json_row(const struct diff *d, const struct diff_row *row)
 	json_object_set_new(o, "status", json_text(diff_status_name(row->status)));
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
-	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(l->kind)));
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	json_object_set_new(o, "values", json_values(d, row));
 	return o;

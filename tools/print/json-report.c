@@ -137,7 +137,7 @@ static json_t *row(const struct report *r, const struct line *l)
 
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
-	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(l->kind)));
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
 	json_object_set_new(o, "blocker", blocker(r, l));
@@ -287,7 +287,7 @@ static json_t *misuse(const struct report *r)
 		json_t *o = json_object();
 
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
-		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
+		json_object_set_new(o, "kind", json_text(kind_id(m->record->kind)));
 		json_object_set_new(o, "lock", json_text(m->lock));
 		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
@@ -304,9 +304,9 @@ static json_t *order_edge(const struct order_edge *e, const struct elide_order_e
 
 	json_object_set_new(o, "class", json_text(e->class));
 	json_object_set_new(o, "lock", json_text(e->lock));
-	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(record->held_kind)));
 	json_object_set_new(o, "site", json_place(&e->held));
-	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
+	json_object_set_new(o, "next_kind", json_text(kind_id(record->taken_kind)));
 	json_object_set_new(o, "next_site", json_place(&e->next));
 	json_object_set_new(o, "thread", json_number(record->tid));
 	return o;

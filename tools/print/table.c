@@ -383,7 +383,7 @@ static void print_place(FILE *out, const struct place *p)
 	char shortened[SHORT_NAME];
 
 	if (!p->symbol) {
-		short_place(shortened, sizeof(shortened), p, "");
+		short_place(shortened, sizeof(shortened), p);
 		print_clean(out, shortened);
 		return;
 	}

@@ -44,7 +44,7 @@ void view_print(FILE *out, const struct place *p)
 	char shortened[SHORT_NAME], *name = code_name(p);
 
 	if (!name || strlen(name) > VIEW_NAME_MAX) {
-		short_place(shortened, sizeof(shortened), p, "");
+		short_place(shortened, sizeof(shortened), p);
 		print_clean(out, shortened);
 	} else {
 		print_clean(out, name);
@@ -79,6 +79,6 @@ void where_csv(FILE *out, const struct where *w)
 {
 	csv_text(out, w->lock);
 	csv_text(out, w->class);
-	csv_text(out, w->lock ? kind_name(w->kind) : NULL);
+	csv_text(out, w->lock ? kind_id(w->kind) : NULL);
 	csv_place(out, &w->site);
 }

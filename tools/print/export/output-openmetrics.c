@@ -148,7 +148,7 @@ static int sum_series(struct metrics *m)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_lines; i++) {
 		const struct line *l = &r->lines[i];
-		int64_t number = series_of(m, l->lock, l->site, kind_name(l->kind));
+		int64_t number = series_of(m, l->lock, l->site, kind_id(l->kind));
 
 		if (number < 0)
 			return -ENOMEM;

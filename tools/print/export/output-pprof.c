@@ -66,7 +66,7 @@ static size_t label_row(struct profile_label *to, const char *lock, const char *
 {
 	to[0] = (struct profile_label){"lock", lock, 0};
 	to[1] = (struct profile_label){"class", class, 0};
-	to[2] = (struct profile_label){"kind", kind_name(kind), 0};
+	to[2] = (struct profile_label){"kind", kind_id(kind), 0};
 	return 3;
 }
 

@@ -189,7 +189,7 @@ static json_t *args_of(const struct report *r, const struct elide_span *m, const
 
 	json_object_set_new(o, "lock", json_text(l ? l->lock : NULL));
 	json_object_set_new(o, "class", json_text(l ? l->class : NULL));
-	json_object_set_new(o, "kind", json_text(kind_name(m->kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(m->kind)));
 	json_object_set_new(o, "site", json_text(l ? l->site : NULL));
 	if (m->type == ELIDE_SPAN_ABORT)
 		json_object_set_new(o, "cause", json_text(cause_of(m)));
