@@ -82,8 +82,8 @@ static void report_views(const struct report *r, FILE *out)
 	lines_table(r, out, 0);
 	lines_csv(r, out, 0);
 	print(lines_json(r, 0), out);
-	for (unsigned int type = ELIDE_SAMPLE_ABORT; type < ELIDE_SAMPLE_END; type++)
-		folded_print(r, out, type);
+	for (int what = FOLDED_ABORT; what <= FOLDED_OTHERS; what++)
+		folded_print(r, out, what);
 	suggestion_add(&suggestion, r);
 	suggestion_print(&suggestion, out);
 }

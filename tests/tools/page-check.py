@@ -235,9 +235,10 @@ def check_part(page, number, report, columns):
 
     names.append(list(functions(report.get("flame"))))
     waits = sum(row["wait_ns"]["total"] or 0 for row in report["rows"]
-                if not row["verdict"].startswith("waits for "))
+                if row["waits_for"] == "locks")
     if bool(waits) != any(attrs.get("id") == f"{part}-waits" for attrs, text in page.all("section")):
         problem(f"{part}: waits of {waits} ns and the picture of them do not go together")
+    names += [edge[key] for edge in (report.get("blocks") or [])[:12] for key in ("waiter", "holder")]
     for row in report["rows"]:
         for d in row.get("details", []):
             names += [d["data"]["name"] if d["data"] else None]

@@ -222,7 +222,7 @@ def test_keys():
     lock = "subject..ex_lock subject_insert"
     test("top: rows by cost", t.wait(first_is(lock)), t.screen.lines())
     lines = t.screen.lines()
-    test("top: head", lines[0].startswith("subject (pid 4242): ended with 0 after 3.00s, mode elide")
+    test("top: head", lines[0].startswith("subject (pid 4242): exit code 0 after 3.00s, mode elide")
          and lines[4].startswith("LOCK ") and " ACQUIRED/s " in lines[4] and " TOTAL " in lines[4],
          lines)
     test("top: 80 columns are not too few", lines[4].rstrip().endswith("/s") and

@@ -623,11 +623,19 @@ static void json_numbers_and_text(void **state)
 
 static void exit_codes(void **state)
 {
+	char words[EXIT_WORDS];
+
 	assert_int_equal(exit_code(-1), -1);
 	assert_int_equal(exit_code(0), 0);
 	assert_int_equal(exit_code(3 << 8), 3);
 	assert_int_equal(exit_code(9), 137);
 	assert_int_equal(exit_code(11 | 0x80), 139);
+	assert_string_equal(exit_words(-1, words), "");
+	assert_string_equal(exit_words(3 << 8, words), "exit code 3");
+	assert_string_equal(exit_words(143 << 8, words), "exit code 143");
+	assert_string_equal(exit_words(15, words), "killed by SIGTERM");
+	assert_string_equal(exit_words(11 | 0x80, words), "killed by SIGSEGV");
+	assert_string_equal(exit_words(34, words), "killed by signal 34");
 }
 
 int main(void)

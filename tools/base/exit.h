@@ -25,6 +25,12 @@
  */
 int exit_code(int status);
 
+/* Bytes of the words of exit_words(). */
+#define EXIT_WORDS 32
+
+/** exit_words() - how a process ended, by its wait(2) status: "exit code 3", "killed by SIGTERM"; else empty. */
+const char *exit_words(int status, char to[EXIT_WORDS]);
+
 /**
  * exit_unread() - the exit code of a command that could not read a data file.
  * @code: that of the command so far

@@ -24,12 +24,17 @@
 #include "rank.h"
 #include "report.h"
 
+static void add_waits(struct line *l, const struct elide_row *row)
+{
+	times_add(&l->sum.wait, &row->wait);
+	bins_add(l->sum.wait_bins, row->wait_bins);
+}
+
 /* Add the numbers of a row that struct sum does not have. */
 static void add_rest(struct line *l, const struct elide_row *row)
 {
-	times_add(&l->sum.wait, &row->wait);
+	add_waits(l, row);
 	holds_add(&l->sum.hold, &row->hold);
-	bins_add(l->sum.wait_bins, row->wait_bins);
 	bins_add(l->sum.hold_bins, row->hold_bins);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		if (row->causes[i])
@@ -52,6 +57,10 @@ static int sum_one(void *arg, const struct elide_row *row)
 		return -ENOMEM;
 	sum_row(s, row);
 	/* The totals are those of locks: an idle pool waits for longer than the run. */
+	if (!elide_kind_waits_for_lock(row->kind))
+		reading->r->others_wait += row->wait.total;
+	else if (!elide_kind_is_lock(row->kind))
+		add_waits(&reading->r->total, row);
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	sum_row(&reading->total, row);

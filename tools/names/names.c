@@ -30,6 +30,11 @@ const char *kind_name(unsigned int kind)
 	return kind == ELIDE_KIND_REACQUIRE ? "relock" : kind_id(kind);
 }
 
+const char *waits_for(unsigned int kind)
+{
+	return elide_kind_waits_for_lock(kind) ? "locks" : "others";
+}
+
 NAMES(state_name, [ELIDE_STATE_PROFILED] = "profiled", [ELIDE_STATE_ELIDING] = "eliding",
       [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off",
       [ELIDE_STATE_RESTRICTED] = "restricted", [ELIDE_STATE_LOCKING] = "locking")

@@ -138,6 +138,7 @@ static json_t *row(const struct report *r, const struct line *l)
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
 	json_object_set_new(o, "kind", json_text(kind_id(l->kind)));
+	json_object_set_new(o, "waits_for", json_text(waits_for(l->kind)));
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
 	json_object_set_new(o, "blocker", blocker(r, l));
@@ -155,6 +156,7 @@ static json_t *totals(const struct report *r)
 	json_t *o = json_object();
 
 	counters(r, &r->total, o);
+	json_object_set_new(o, "wait_others_ns", ns_number(r, r->others_wait, 1));
 	json_object_set_new(o, "verdict", json_text(verdict_name(r->total.verdict)));
 	return o;
 }
@@ -211,6 +213,7 @@ static json_t *program(const struct report *r)
 	const struct elide_header *h = &r->file->header;
 	json_t *o = json_object(), *argv = json_array();
 	int code = exit_code(h->exit_status);
+	char ended[EXIT_WORDS];
 
 	for (size_t at = 0; at < h->args_len; at += strlen(h->args + at) + 1)
 		json_array_append_new(argv, json_text(h->args + at));
@@ -227,6 +230,7 @@ static json_t *program(const struct report *r)
 	json_object_set_new(o, "pid", json_number(h->pid));
 	json_object_set_new(o, "start_date", date(h->start_realtime_ns));
 	json_object_set_new(o, "exit", known_number(code, code >= 0));
+	json_object_set_new(o, "ended", code >= 0 ? json_text(exit_words(h->exit_status, ended)) : json_null());
 	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
 	json_object_set_new(o, "threads", json_number(h->nr_threads));
 	json_object_set_new(o, "processes",

@@ -57,6 +57,8 @@ static int add_row(void *arg, const struct elide_row *row)
 	/* As in the totals. */
 	if (elide_kind_is_lock(row->kind))
 		sum_row(s, row);
+	else if (elide_kind_waits_for_lock(row->kind))
+		s->wait_total += row->wait.total;
 	return 0;
 }
 

@@ -260,7 +260,7 @@ static void write_times(const struct metrics *m)
 	int len;
 
 	head(m, "wait_seconds", TYPE_HISTOGRAM, "seconds",
-	     "Time that the contended acquisitions waited.");
+	     "Time of each wait: for others where kind is cond, sem or barrier, else for locks.");
 	for (size_t i = 0; i < m->labels.nr; i++)
 		write_histogram(m, "wait_seconds", i, &m->series[i].wait);
 	head(m, "hold_seconds", TYPE_HISTOGRAM, "seconds",

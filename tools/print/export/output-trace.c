@@ -201,7 +201,8 @@ static json_t *args_of(const struct report *r, const struct elide_span *m, const
 static void put_interval(struct state *s, const struct report *r, const struct interval *in)
 {
 	const struct elide_span *m = in->m;
-	const char *what = span_names[m->type];
+	const char *what = m->type == ELIDE_SPAN_WAIT && !elide_kind_waits_for_lock(m->kind) ?
+				   "wait for others" : span_names[m->type];
 	const struct line *l = report_line(r, m->class_index, m->site, m->kind);
 	uint32_t pid = r->file->header.pid;
 	char name[SHORT_NAME + 16];
