@@ -8,7 +8,7 @@
 #define ELIDE_EXIT_H
 
 /* Exit codes of every command but run. */
-/* --fail-if holds, a program that is compared fails, locks cannot be elided, a file is damaged, a deadlock. */
+/* --fail-if holds, a program that is compared fails, a program cannot be profiled, a file is damaged, a deadlock. */
 #define EXIT_CONDITION 1
 #define EXIT_USAGE     2 /* usage, or a file that cannot be read */
 
