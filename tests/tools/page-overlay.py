@@ -116,7 +116,7 @@ activity = {"step_s": 0.25, "samples": 60, "locks": [
      "waiting": [0, 1.5, 2, 0.5] * 3, "held": [0.9] * 12},
     {"class": HOSTILE, "lock": HOSTILE, "samples": 20, "waits_for": "others", "wait_ns": 0, "waiting": [0] * 12,
      "held": [0.1] * 12}]}
-blocks = [{"row": 1, "waiter": waiter, "holder": holder, "lock": lock, "class": lock, "ns": ns}
+blocks = [{"row": 1 + (lock == HOSTILE), "waiter": waiter, "holder": holder, "lock": lock, "class": lock, "ns": ns}
           for waiter, holder, lock, ns in [("subject_insert", "subject_lookup_held", "subject_index_lock", 6e8),
                                            ("subject_insert", HOSTILE, HOSTILE, 3e8)] +
           [(f"waits_{i}", f"holds_{i % 4}", "subject_index_lock", 1e8 - i) for i in range(16)]]
