@@ -5,6 +5,7 @@
  *
  * A call may be on both sides. Must never be the only place of an information: the list below has it, too.
  */
+#include <math.h>
 #include <string.h>
 
 #include "../../../lib/compiler.h"
@@ -116,15 +117,20 @@ size_t html_has_blocks(const struct page *p)
 void html_blocks(struct page *p)
 {
 	const json_t *edges = json_object_get(p->r, "blocks"), *e;
-	double most = ns_of(json_array_get(edges, 0));
+	double most = ns_of(json_array_get(edges, 0)), known = 0;
+	const json_t *wait = json_object_get(json_object_get(p->r, "totals"), "wait_ns");
 	struct graph g = {.nr = {0}};
 	size_t i, rows;
 	int height;
 
-	json_array_foreach(edges, i, e)
+	json_array_foreach(edges, i, e) {
+		known += ns_of(e);
 		add(&g, e);
+	}
 	rows = g.nr[WAITS] > g.nr[HOLDS] ? g.nr[WAITS] : g.nr[HOLDS];
 	height = middle((int)rows - 1) + NODE_HEIGHT / 2 + 1;
+	html_print(p->out, "<p class=note>Who held the lock is known for %.1f%% of the time waiting for locks.</p>\n",
+		   fmin(100 * known / fmax(json_number_value(json_object_get(wait, "total")), 1), 100));
 	html_print(p->out, "<svg class=graph height=%d role=img aria-label=\"Who blocks whom; the list below has the "
 		   "same\">\n<svg x=\"40%%\" width=\"20%%\" height=%d viewBox=\"0 0 100 %d\" preserveAspectRatio=none>",
 		   height, height, height);
