@@ -49,6 +49,15 @@ static inline int elide_kind_is_lock(unsigned int kind)
 }
 
 /**
+ * elide_kind_waits_for_lock() - are the waits of its rows "waiting for locks", and not "waiting for others",
+ * for a thread that signals, posts or arrives? Every sum of waits is of one of the two.
+ */
+static inline int elide_kind_waits_for_lock(unsigned int kind)
+{
+	return elide_kind_is_lock(kind) || kind == ELIDE_KIND_REACQUIRE;
+}
+
+/**
  * struct elide_module - an object mapped into the process.
  * @base:     load bias: run-time address minus address in the object
  * @start, @end: range of its mapping

@@ -3,7 +3,7 @@
 
 # A folder may include those after it, but print, live, run and counters not each other:
 # tests/unit/layers.sh.
-TOOLS_DIRS := cmd print print/html print/export live run counters model model/answer model/file model/join names base
+TOOLS_DIRS := cmd print print/view print/html print/export live run counters model model/answer model/file model/join names base
 TOOLS_SRC := $(wildcard $(TOOLS_DIRS:%=tools/%/*.c))
 TOOLS_HDR := $(wildcard $(TOOLS_DIRS:%=tools/%/*.h) tools/model/*.def tools/rtmgrind/*.def)
 FRONT_OBJ := $(OBJ)/tools/cmd/front.o

@@ -19,8 +19,8 @@
 #include "../../tools/print/json-report.h"
 #include "../../tools/print/suggestion.h"
 #include "../../tools/print/table.h"
-#include "../../tools/print/view-line.h"
-#include "../../tools/print/view-stack.h"
+#include "../../tools/print/view/view/view-line.h"
+#include "../../tools/print/view/view/view-stack.h"
 #include "../tools/synth.h"
 #include "fuzz.h"
 
@@ -82,8 +82,8 @@ static void report_views(const struct report *r, FILE *out)
 	lines_table(r, out, 0);
 	lines_csv(r, out, 0);
 	print(lines_json(r, 0), out);
-	for (unsigned int type = ELIDE_SAMPLE_ABORT; type < ELIDE_SAMPLE_END; type++)
-		folded_print(r, out, type);
+	for (int what = FOLDED_ABORT; what <= FOLDED_OTHERS; what++)
+		folded_print(r, out, what);
 	suggestion_add(&suggestion, r);
 	suggestion_print(&suggestion, out);
 }

@@ -45,9 +45,9 @@ def shown(place):
 
 
 def is_lock(row, wanted):
-    """A class is named after its lock, or "init FUNCTION FILE:LINE"."""
+    """A class is named after its lock, or "made in FUNCTION FILE:LINE"."""
     words = row["lock"].split()
-    return wanted in (words[1:2] if words[0] in ("init", "first") else words)
+    return wanted in (words[2:3] if words[1:2] == ["in"] else words)
 
 
 def main_row(report):

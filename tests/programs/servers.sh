@@ -141,7 +141,7 @@ memcached() {
 		return
 	fi
 	stop
-	judge memcached '^(init )?memc[^ ]*d\+0x' elide.data
+	judge memcached '^memc[^ ]*d\+0x' elide.data
 }
 
 # fetch PORT: 8 clients, 40 requests each of a file that the thread pool reads.

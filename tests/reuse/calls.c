@@ -232,10 +232,10 @@ void life_forget(struct life *life)
 static void class_write(FILE *f, int class)
 {
 	static const char *const names[] = {
-#define PLACE(name, shape, mark, call) [PLACE_##name] = "init place_" #name,
+#define PLACE(name, shape, mark, call) [PLACE_##name] = "made in place_" #name,
 		PLACES(PLACE)
 #undef PLACE
-#define SITE(name, shape, kind, lock, unlock, type) [CLASS_FIRST + SITE_##name] = "first locked in at_" #name,
+#define SITE(name, shape, kind, lock, unlock, type) [CLASS_FIRST + SITE_##name] = "used in at_" #name,
 		SITES(SITE)
 #undef SITE
 	};

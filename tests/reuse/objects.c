@@ -185,7 +185,7 @@ static void truth_write(const char *path)
 				fprintf(f, "kept_by_%s|%s|at_%s|%s|%lu\n", names[i], kinds[o->shape], name,
 					state, truth[i].kept[site]);
 			if (truth[i].made[site])
-				fprintf(f, "init make_%s|%s|at_%s|%s|%lu\n", names[i], kinds[o->shape],
+				fprintf(f, "made in make_%s|%s|at_%s|%s|%lu\n", names[i], kinds[o->shape],
 					name, state, truth[i].made[site]);
 		}
 	must(!fclose(f), path);

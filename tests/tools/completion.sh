@@ -58,7 +58,7 @@ cases() {
 		'elide report --sort=wa' 'wait wasted ...' \
 		'elide report --by=' 'lock site stack line thread time' \
 		'elide report --color=a' 'auto always' \
-		'elide report --folded=' 'abort wait block' \
+		'elide report --folded=' 'abort wait block others' \
 		'elide report run' 'run.data' \
 		'elide report -i run' 'run.data' \
 		'elide report loo' 'looper.data' \

@@ -63,7 +63,7 @@ def pixels(png):
 def looks(browser, page, folder, dark):
     """Shown as it should be: not blank, in the colours of the theme."""
     theme = "dark" if dark else "light"
-    for width in (1280, 600):
+    for width in (1280, 600, 420):
         browser.open(page, width=width, height=900, dark=dark)
         if folder:
             browser.picture(os.path.join(folder, f"{theme}-{width}.png"))
@@ -75,6 +75,10 @@ def looks(browser, page, folder, dark):
             test(f"{theme}: its background", (sum(common) < 150) == dark, str(tuple(common)))
         wide = browser.eval("document.documentElement.scrollWidth")
         test(f"{theme}: fits {width} pixels", wide <= width, f"it is {wide} wide")
+    right = browser.eval("[...document.querySelectorAll('table.rows :is(.c-wait, .c-verdict)')]"
+                         ".map((c) => Math.ceil(c.getBoundingClientRect().right))")
+    test(f"{theme}: WAIT and VERDICT are seen on 420 pixels", len(right) > 4 and 0 < min(right) and
+         max(right) <= 420, str(right))
     bad = [e["params"] for e in browser.events
            if e["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
     test(f"{theme}: no complaint of the browser", not bad, str(bad))
@@ -143,7 +147,7 @@ def keyboard(browser, page):
     hits = "document.querySelectorAll('.frame.hit').length"
     test("a function is found", browser.eval(hits) == 1, str(browser.eval(hits)))
     test("its share is said", browser.eval(
-        "document.querySelector('.s-flame .found').textContent") == "50.0% of the time waited")
+        "document.querySelector('.s-flame .found').textContent") == "50.0% of the time waiting for locks")
     wide = "document.querySelector('.frame.hit').getAttribute('width')"
     browser.eval("document.querySelector('.frame.hit').dispatchEvent(new Event('click'))")
     test("a function is widened", browser.eval(wide) == "100%", browser.eval(wide))

@@ -217,6 +217,18 @@ def check_part(page, number, report, columns):
             for text in strings(name):
                 if text not in body:
                     problem(f"{part}: row {i + 1} does not say {text}")
+    # A lock has one spelling: that of the table, in each link to its row and in the row itself.
+    spelled = [t.strip() for n, (tag, attrs, up, x) in enumerate(page.elements) for t in ["".join(x)]
+               if tag == "a" and page.inside(up, "th") is not None
+               and "rows" in (page.inside(up, "table") or {}).get("class", "").split()
+               and (page.inside(up, "article") or {}).get("id") == part]
+    for i, (row, name) in enumerate(zip(report["rows"], spelled)):
+        texts = [text for attrs, text in page.all("a") if attrs.get("href") == f"#{part}-r{i + 1}"]
+        texts += [text for n, (tag, attrs, up, x) in enumerate(page.elements) for text in ["".join(x)]
+                  if tag == "summary" and (page.inside(up, "details") or {}).get("id") == f"{part}-r{i + 1}"]
+        # The test's hostile lock has no name in the table.
+        if any(name not in text for text in texts) and "<script" not in row["lock"]:
+            problem(f"{part}: row {i + 1}, {name}, has another name: {texts}")
     names = [report["program"]["argv"], report["machine"]["why"], report["machine"]["model"],
              report["machine"]["changes"], [c["name"] for c in report.get("counters", [])],
              [m["lock"] for m in report["misuse"]],
@@ -235,9 +247,10 @@ def check_part(page, number, report, columns):
 
     names.append(list(functions(report.get("flame"))))
     waits = sum(row["wait_ns"]["total"] or 0 for row in report["rows"]
-                if not row["verdict"].startswith("waits for "))
+                if row["waits_for"] == "locks")
     if bool(waits) != any(attrs.get("id") == f"{part}-waits" for attrs, text in page.all("section")):
         problem(f"{part}: waits of {waits} ns and the picture of them do not go together")
+    names += [edge[key] for edge in (report.get("blocks") or [])[:12] for key in ("waiter", "holder")]
     for row in report["rows"]:
         for d in row.get("details", []):
             names += [d["data"]["name"] if d["data"] else None]

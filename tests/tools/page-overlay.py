@@ -112,10 +112,14 @@ flame = node("", 1000, node("subject_index_lock", 700, node("main", 700, node("s
                                                              node("subject_lookup", 200))),
              node(HOSTILE, 300, node("main", 300, node(HOSTILE, 299), node("too narrow", 0.5))))
 activity = {"step_s": 0.25, "samples": 60, "locks": [
-    {"class": "static x", "lock": "subject_index_lock", "samples": 40, "wait_ns": 600000000,
+    {"class": "static x", "lock": "subject_index_lock", "samples": 40, "waits_for": "locks", "wait_ns": 600000000,
      "waiting": [0, 1.5, 2, 0.5] * 3, "held": [0.9] * 12},
-    {"class": HOSTILE, "lock": HOSTILE, "samples": 20, "wait_ns": 0, "waiting": [0] * 12,
+    {"class": HOSTILE, "lock": HOSTILE, "samples": 20, "waits_for": "others", "wait_ns": 0, "waiting": [0] * 12,
      "held": [0.1] * 12}]}
+blocks = [{"row": 1 + (lock == HOSTILE), "waiter": waiter, "holder": holder, "lock": lock, "class": lock, "ns": ns}
+          for waiter, holder, lock, ns in [("subject_insert", "subject_lookup_held", "subject_index_lock", 6e8),
+                                           ("subject_insert", HOSTILE, HOSTILE, 3e8)] +
+          [(f"waits_{i}", f"holds_{i % 4}", "subject_index_lock", 1e8 - i) for i in range(16)]]
 threads = [{"name": "worker-7", "tid": 4242, "threads": 1, "acquired": 12345, "elided": 0,
             "contended": 100, "wait_cycles": 1, "wait_ns": 600000000, "hold_ns": 30000},
            {"name": HOSTILE, "tid": None, "threads": 3, "acquired": 20, "elided": 0, "contended": 0,
@@ -124,6 +128,7 @@ print(json.dumps({
     "rows": rows,
     "flame": flame,
     "activity": activity,
+    "blocks": blocks,
     "threads": threads,
     "lines": lines,
     "timeline": timeline,

@@ -167,12 +167,18 @@ shows 'ELIDE_ORDER: where it was acquired' 1 \
 stop
 
 start elide many 200
-# Do all threads but the holder and the first wait, each with its holder?
+# Do all threads but the holder and the first wait, with their holder? They are one line, below the holder.
 all_wait() {
 	run_elide stacks "$pid"
-	[ "$(grep -c '^thread .* waits for the mutex first_lock .* held by thread' out)" -eq 199 ]
+	grep -qE '^thread [0-9]+ "[a-z]+" x199 \(also ([0-9]+, ){8}\.\.\.\) waits for the mutex first_lock .*, held by thread' out
 }
 await all_wait
+holder=$(sed -n 's/.* x199 .* held by thread \([0-9]*\) .*/\1/p' out)
+[ "$(sed -n 's/^thread \([0-9]*\) .*/\1/p' out | head -n 1)" = "$holder" ] &&
+	[ "$(grep -c '^thread ' out)" -eq 3 ] && ok 'equal threads once, the holder first' ||
+	not_ok 'equal threads once, the holder first' "$(cat out)"
+[ "$("$elide" stacks --json "$pid" | jq '.threads | length')" -eq 201 ] && ok 'JSON has each thread' ||
+	not_ok 'JSON has each thread' "$("$elide" stacks --json "$pid" | head -c 1000)"
 shows '200 threads' 0 ': 201 threads, stopped for'
 echo "note elide stacks: 201 threads are $(sed -n '1s/.*\(stopped for [^;]*\).*/\1/p' out)"
 stop

@@ -51,6 +51,30 @@ if waited > 1000000:
     assert max(lane["held"]) <= 3, lane
 ' time.json rows.json
 
+# Waiting for locks is the same in each of them, and so is waiting for others.
+"$elide" run -q --mode=profile -o parking.data -- "$O/tests/truth/wait" parking >out || not_ok 'a run' "exit $?"
+"$elide" report --json parking.data >rows.json
+"$elide" report --by thread --json parking.data >threads.json
+"$elide" report --html page.html parking.data
+for what in wait others; do "$elide" report --folded=$what parking.data | awk '{ n += $NF } END { print n + 0 }'; done >folded
+check 'one meaning of waiting' '
+def of(what): return [r for r in f[0]["rows"] if r["waits_for"] == what]
+def total(rows): return sum(r["wait_ns"]["total"] or 0 for r in rows)
+totals = f[0]["totals"]
+assert {r["kind"] for r in of("locks")} == {"mutex", "reacquire"} and {r["kind"] for r in of("others")} == {"cond"}
+assert 0 < total(r for r in of("locks") if r["kind"] == "reacquire"), f[0]
+assert abs(total(of("locks")) - totals["wait_ns"]["total"]) < 10, totals
+assert abs(total(of("others")) - totals["wait_others_ns"]) < 10, totals
+assert abs(sum(t["wait_ns"] for t in f[1]["threads"]) - totals["wait_ns"]["total"]) < 1000, f[1]["threads"]
+# Of the folded stacks, those of rows with samples.
+locks, others = (int(line) for line in open("folded"))
+assert 0 < locks <= totals["wait_ns"]["total"] + 10 and 0 < others <= totals["wait_others_ns"] + 10, (locks, others)
+page = open("page.html").read()
+def shown(name): return page.split("<dt>waiting for %s</dt><dd>" % name)[1].split("<")[0]
+assert page.count("<h3>Waiting for locks") == page.count("<h3>Waiting for others") == 1
+assert shown("locks").endswith("s") and shown("others").endswith("s")
+' rows.json threads.json
+
 "$elide" run -q --mode=profile --stacks=0 -o quiet.data -- "$named"
 run_elide report --by time quiet.data
 grep -q '^no wait and no hold was sampled with its time' out && ok 'no samples with ELIDE_STACKS=0' ||

@@ -222,7 +222,7 @@ def test_keys():
     lock = "subject..ex_lock subject_insert"
     test("top: rows by cost", t.wait(first_is(lock)), t.screen.lines())
     lines = t.screen.lines()
-    test("top: head", lines[0].startswith("subject (pid 4242): ended with 0 after 3.00s, mode elide")
+    test("top: head", lines[0].startswith("subject (pid 4242): exit code 0 after 3.00s, mode elide")
          and lines[4].startswith("LOCK ") and " ACQUIRED/s " in lines[4] and " TOTAL " in lines[4],
          lines)
     test("top: 80 columns are not too few", lines[4].rstrip().endswith("/s") and
@@ -232,7 +232,7 @@ def test_keys():
          t.screen.lines())
     test("top: colour", 31 in t.screen.colours, t.screen.colours)
     t.key("a")
-    test("top: sort by a letter", t.wait(first_is("init su..ct.c:32 subject_lookup")) and
+    test("top: sort by a letter", t.wait(first_is("subject_create   subject_lookup")) and
          "sorted by acquired" in t.screen.lines()[2] and " ACQUIRED/s* " in t.screen.lines()[4],
          t.screen.lines())
     t.key(">")

@@ -58,8 +58,9 @@ sed -n 's/^ELIDE_CAUSE(\([a-z_]*\),.*/\1/p' "$root/lib/aborts.def" >list
 words 'causes'
 sed -n 's/^ELIDE_ADVICE(\([a-z_]*\),.*/\1/p' "$root/tools/model/advice.def" >list
 words 'advice'
-for list in state kind mode rtm misuse dropped sample source data_type blame event; do
-	names_of ${list}_name >list
+for list in state_name kind_id mode_name rtm_name misuse_name dropped_name sample_name source_name \
+	data_type_name blame_name event_name; do
+	names_of $list >list
 	words "$list"
 done
 # The decisions of the policy on the page.

@@ -65,7 +65,7 @@ static void verdicts(void **state)
 		{"GenuineIntel", "fpu hypervisor", "Not affected", "quiet", ELIDE_RUN_PROFILE,
 		 "hypervisor hides it"},
 		{"AuthenticAMD", "fpu avx2", "Not affected", "quiet", ELIDE_RUN_PROFILE,
-		 "only Intel's"},
+		 "AMD has no RTM"},
 		/* Words that only contain the flag are not the flag. */
 		{"GenuineIntel", "fpu artm rtmx", "Not affected", "quiet", ELIDE_RUN_PROFILE,
 		 "CPUID shows no RTM"},

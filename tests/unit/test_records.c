@@ -15,8 +15,8 @@
 #include "../../tools/print/suggestion.h"
 #include "../../tools/names/syscalls.h"
 #include "../../tools/print/table.h"
-#include "../../tools/print/view-line.h"
-#include "../../tools/print/view-stack.h"
+#include "../../tools/print/view/view/view-line.h"
+#include "../../tools/print/view/view/view-stack.h"
 #include "../tools/synth.h"
 
 static char path[64];
@@ -66,7 +66,7 @@ static void report_on(const struct data_file *f)
 	lines_table(&r, out, 0);
 	stacks_csv(&r, out, 0);
 	lines_csv(&r, out, 0);
-	folded_print(&r, out, ELIDE_SAMPLE_ABORT);
+	folded_print(&r, out, FOLDED_ABORT);
 	assert_int_equal(suggestion_add(&suggestion, &r), 0);
 	suggestion_print(&suggestion, out);
 	report_free(&r);

@@ -91,7 +91,7 @@ static void misuse(void **state)
 		const char *name;
 	} table[] = {
 		{1, "subject_index_lock"},
-		{2, "init subject_create subject.c:32"},
+		{2, "made in subject_create subject.c:32"},
 		{3, "subject_table+0x20"},
 		{0, NULL},
 		{4, NULL},
@@ -150,7 +150,7 @@ static void by_lock_and_by_site(void **state)
 
 	make(&l, SYNTH_ELIDE, BY_LOCK, "acquired");
 	assert_int_equal(l.report.nr_lines, 4);
-	assert_string_equal(l.report.lines[0].lock, "init subject_create subject.c:32");
+	assert_string_equal(l.report.lines[0].lock, "made in subject_create subject.c:32");
 	drop(&l);
 	make(&l, SYNTH_ELIDE, BY_SITE, "acquired");
 	/* Site and kind: insert as mutex and as writer, lookup, inlined. */
@@ -430,7 +430,7 @@ static void names_differ(void **state)
 		make(&l, scenarios[i], BY_LOCK_AND_SITE, "cost");
 		/* As in a program whose functions are all called _M_run. */
 		for (size_t j = 0; j < l.report.nr_built; j++) {
-			strcpy(l.report.lines[j].short_lock, "init _M_run");
+			strcpy(l.report.lines[j].short_lock, "_M_run");
 			strcpy(l.report.lines[j].short_site, "_M_run");
 		}
 		assert_int_equal(names_make_unique(&l.report), 0);
@@ -623,11 +623,19 @@ static void json_numbers_and_text(void **state)
 
 static void exit_codes(void **state)
 {
+	char words[EXIT_WORDS];
+
 	assert_int_equal(exit_code(-1), -1);
 	assert_int_equal(exit_code(0), 0);
 	assert_int_equal(exit_code(3 << 8), 3);
 	assert_int_equal(exit_code(9), 137);
 	assert_int_equal(exit_code(11 | 0x80), 139);
+	assert_string_equal(exit_words(-1, words), "");
+	assert_string_equal(exit_words(3 << 8, words), "exit code 3");
+	assert_string_equal(exit_words(143 << 8, words), "exit code 143");
+	assert_string_equal(exit_words(15, words), "killed by SIGTERM");
+	assert_string_equal(exit_words(11 | 0x80, words), "killed by SIGSEGV");
+	assert_string_equal(exit_words(34, words), "killed by signal 34");
 }
 
 int main(void)

@@ -20,6 +20,20 @@ int exit_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+const char *exit_words(int status, char to[EXIT_WORDS])
+{
+	const char *signal = status < 0 || !WIFSIGNALED(status) ? NULL : sigabbrev_np(WTERMSIG(status));
+
+	*to = '\0';
+	if (signal)
+		snprintf(to, EXIT_WORDS, "killed by SIG%s", signal);
+	else if (status >= 0 && WIFSIGNALED(status))
+		snprintf(to, EXIT_WORDS, "killed by signal %d", WTERMSIG(status));
+	else if (status >= 0)
+		snprintf(to, EXIT_WORDS, "exit code %d", WEXITSTATUS(status));
+	return to;
+}
+
 int exit_unread(int code, int err)
 {
 	return code != EXIT_USAGE && err == -EBADMSG ? EXIT_CONDITION : EXIT_USAGE;

@@ -205,9 +205,10 @@ int machine_read(struct machine *m, const char *sysroot)
 
 static void why_no_rtm(const struct machine *m, char *why, size_t size)
 {
-	if (strcmp(m->vendor, "GenuineIntel"))
-		snprintf(why, size, "only Intel's processors have RTM, this one is %s's",
-			 m->vendor[0] ? m->vendor : "another");
+	if (!strcmp(m->vendor, "AuthenticAMD"))
+		snprintf(why, size, "AMD has no RTM");
+	else if (strcmp(m->vendor, "GenuineIntel"))
+		snprintf(why, size, "%s has no RTM", m->vendor[0] ? m->vendor : "this processor");
 	else if (!strcmp(m->tsx_parameter, "tsx=off"))
 		snprintf(why, size, "the kernel was started with tsx=off");
 	else if (m->hypervisor)

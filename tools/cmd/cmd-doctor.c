@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cmd-doctor.c - elide doctor: can locks be elided here, in this program, and if not, why not.
+ * cmd-doctor.c - elide doctor: can locks be profiled and elided here, in this program, and if not, why not.
  *
  * Must never change anything but the record of the emulator's self-test, nor start the program.
  */
@@ -57,6 +57,34 @@ static int glibc_is_tested(void)
 		if (!strcmp(gnu_get_libc_version(), glibc_tested[i]))
 			return 1;
 	return 0;
+}
+
+static const char *program_obstacle(const struct program *p)
+{
+	if (!p->is_elf)
+		return "not an ELF program";
+	if (p->is_32bit)
+		return "32-bit: the library is a 64-bit one";
+	if (!p->is_amd64)
+		return "not an x86-64 program";
+	if (p->is_static)
+		return "statically linked: nothing can be preloaded into it";
+	if (p->is_privileged)
+		return "setuid, setgid or with capabilities: the loader preloads nothing";
+	return NULL;
+}
+
+/* The answer, in one line. What is emulated runs here, whatever machine is judged. */
+static void print_answer(const struct findings *f)
+{
+	const char *obstacle = f->has_program ? program_obstacle(&f->program) : NULL;
+
+	if (obstacle) {
+		printf("profile: no, %s. elide: no; emulated: no.\n\n", obstacle);
+		return;
+	}
+	printf("profile: yes. elide: %s, %s; emulated: %s%s.\n\n", yes(f->mode == ELIDE_RUN_ELIDE), f->why,
+	       f->emulator_why[0] ? "no, " : "yes", f->emulator_why);
 }
 
 static void print_machine(const struct findings *f)
@@ -161,21 +189,6 @@ static void print_opened(const struct lock_uses *u)
 		print_names(json_incref(callers));
 	}
 	json_decref(callers);
-}
-
-static const char *program_obstacle(const struct program *p)
-{
-	if (!p->is_elf)
-		return "not an ELF program";
-	if (p->is_32bit)
-		return "32-bit: the library is a 64-bit one";
-	if (!p->is_amd64)
-		return "not an x86-64 program";
-	if (p->is_static)
-		return "statically linked: nothing can be preloaded into it";
-	if (p->is_privileged)
-		return "setuid, setgid or with capabilities: the loader preloads nothing";
-	return NULL;
 }
 
 static void print_program(const struct findings *f)
@@ -297,7 +310,7 @@ int cmd_doctor(int argc, char **argv)
 		if (key == 'h') {
 			options_help(
 				"doctor [OPTION...] [PROGRAM]",
-				"Says whether locks can be elided here. Exit code: 0 yes, 1 no.",
+				"Says whether locks can be profiled and elided here. Exit code: 0 profiled, 1 not.",
 				options, ARRAY_SIZE(options));
 			return 0;
 		}
@@ -328,16 +341,16 @@ int cmd_doctor(int argc, char **argv)
 	if (as_json) {
 		rc = print_json(&f);
 	} else {
+		print_answer(&f);
 		print_machine(&f);
 		if (f.has_program)
 			print_program(&f);
 		if (f.mode == ELIDE_RUN_PROFILE)
 			printf("\nWhere threads wait for the same lock (verdict bottleneck), elide run "
-			       "--mode=elide restricts how many do.");
-		printf("\n%s: elide run would choose mode %s\n", f.why, mode_name(f.mode));
+			       "--mode=elide restricts how many do.\n");
 	}
 	locks_free(&f.uses);
 	if (rc)
 		return EXIT_USAGE;
-	return f.mode == ELIDE_RUN_ELIDE ? 0 : EXIT_CONDITION;
+	return f.has_program && program_obstacle(&f.program) ? EXIT_CONDITION : 0;
 }

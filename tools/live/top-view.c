@@ -344,15 +344,12 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 static void print_program(const struct frame *f, FILE *out)
 {
 	const struct elide_header *h = &f->file.header;
-	int code = exit_code(h->exit_status);
-	char time[32];
+	char time[32], ended[EXIT_WORDS];
 
 	print_clean(out, program_title(h));
 	fprintf(out, " (pid %u): ", h->pid);
-	if (f->ended && code >= 0)
-		fprintf(out, "ended with %d", code);
-	else
-		fputs(f->ended ? "has ended" : "runs", out);
+	exit_words(h->exit_status, ended);
+	fputs(!f->ended ? "runs" : *ended ? ended : "has ended", out);
 	if (f->report.cycles) {
 		scale_ns(time, sizeof(time), f->report.ns);
 		fprintf(out, "%s %s", f->ended ? " after" : " for", time);
@@ -381,7 +378,7 @@ static void print_totals(const struct view *v, const struct frame *f, FILE *out)
 	scale(text[1], sizeof(text[1]), (double)t->aborts / per, rate);
 	scale(text[2], sizeof(text[2]), (double)t->sum.wasted_cycles / per, rate);
 	time_text(&f->report, (double)t->sum.wait.total / per, text[3], sizeof(text[3]));
-	fprintf(out, "%s acquired, waited %s%s", text[0], text[3], rate);
+	fprintf(out, "%s acquired, waiting for locks %s%s", text[0], text[3], rate);
 	if (f->report.elides)
 		fprintf(out, ", %.1f%% elided, %s aborts, %s cycles wasted",
 			percent(t->elided, t->acquired), text[1], text[2]);

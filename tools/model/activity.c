@@ -192,6 +192,10 @@ static int name_lanes(const struct report *r, struct activity *a)
 		char *name = class_name(r->symbols, c, &place);
 
 		short_lock(l->name, sizeof(l->name), c, name, &place);
+		/* As in the table, where equal names are told apart. */
+		for (size_t j = 0; j < r->nr_built; j++)
+			if (r->lines[j].nr_classes == 1 && r->lines[j].sum.class_index == l->class_index)
+				memcpy(l->name, r->lines[j].short_lock, sizeof(l->name));
 		l->class = class_id(c, &place);
 		free(name);
 		if (!l->class)

@@ -327,7 +327,7 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
  * A mutex that is locked again after a wait for a condition variable is contended or idle.
  *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
  *   contended          some acquisitions waited, or some tries failed
- *   blocks others      none did, but others waited for locks that were locked there
+ *   makes others wait  none did, but others waited for locks that were locked there
  *   busy, uncontended  none did, though the locks are held for BUSY_SHARE per cent of the run
  *   idle               none did, and they are held for less
  *   unknown            none did, and for how long they are held is not known

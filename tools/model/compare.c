@@ -2,9 +2,10 @@
 /*
  * compare.c - judges plain and elided runs of a program: does elision pay?
  *
- * The logarithms of the ratios elided / plain of the pairs are assumed to be normally distributed,
- * and have Student's confidence interval: a disturbance of both runs of a pair cancels out, and a
- * ratio and its inverse have the same weight. Must never report a difference that may be chance.
+ * What is judged are the logarithms of the ratios elided / plain of the pairs: a disturbance of both runs of a
+ * pair cancels out, and a ratio and its inverse have the same weight. Of native runs they have a confidence
+ * interval by ranks, as a disturbance of one run is of any size; of emulated ones, which nothing disturbs,
+ * Student's. Must never report a difference that may be chance.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,9 +36,29 @@ double compare_percent(double log_ratio)
 	return 100 * expm1(log_ratio);
 }
 
+/*
+ * Are the quartiles of the plain runs alone further apart than what is to be decided: the change, or the margin if
+ * that is more? Then what runs beside the program may have made the change.
+ */
+static bool is_busy(struct comparison *c, double *plain)
+{
+	if (c->emulated || c->nr < 2)
+		return false;
+	stats_sort(plain, c->nr);
+	c->spread = stats_quantile(plain, c->nr, 0.75) - stats_quantile(plain, c->nr, 0.25);
+	return c->effect != EFFECT_NEUTRAL && c->spread > fmax(fabs(c->elapsed.mean), log1p(c->margin));
+}
+
+static struct interval interval(const struct comparison *c, double *values)
+{
+	return c->emulated ? stats_interval(values, c->nr, c->confidence) :
+			     stats_ranks(values, c->nr, c->confidence);
+}
+
 int compare_judge(struct comparison *c)
 {
-	double *elapsed = calloc(2 * c->nr, sizeof(*elapsed)), *cpu = elapsed + c->nr;
+	double *elapsed = calloc(3 * c->nr, sizeof(*elapsed)), *cpu = elapsed + c->nr, *plain = cpu + c->nr;
+	size_t least = c->emulated ? 0 : stats_least(c->confidence);
 
 	if (!elapsed)
 		return -ENOMEM;
@@ -48,13 +69,19 @@ int compare_judge(struct comparison *c)
 
 		elapsed[i] = log_ratio(r[PLAIN].elapsed_s, r[ELIDED].elapsed_s);
 		cpu[i] = log_ratio(r[PLAIN].cpu_s, r[ELIDED].cpu_s);
+		plain[i] = log(fmax(r[PLAIN].elapsed_s, SHORTEST_S));
 		c->exits_differ |= r[PLAIN].exit != r[ELIDED].exit;
 		c->nr_failed += r[PLAIN].exit || r[ELIDED].exit;
 	}
-	c->elapsed = stats_interval(elapsed, c->nr, c->confidence);
-	c->cpu = stats_interval(cpu, c->nr, c->confidence);
+	c->elapsed = interval(c, elapsed);
+	c->cpu = interval(c, cpu);
 	c->effect = stats_effect(&c->elapsed, c->margin);
-	c->more = stats_more(&c->elapsed, c->margin, c->confidence);
+	c->busy = is_busy(c, plain);
+	if (c->busy)
+		c->effect = EFFECT_UNDECIDED;
+	c->more = c->effect == EFFECT_UNDECIDED ? stats_more(&c->elapsed, c->margin, c->confidence) : 0;
+	if (c->effect == EFFECT_UNDECIDED)
+		c->more = c->busy ? STATS_RUNS_MAX + 1 : c->nr + c->more < least ? least - c->nr : c->more ? c->more : 1;
 	free(elapsed);
 	return 0;
 }
@@ -97,6 +124,8 @@ bool compare_holds(const struct comparison *c, const struct compare_condition *c
 
 	if (condition->is_effect)
 		return c->effect == condition->effect;
+	if (c->busy)
+		return false;
 	low = compare_percent(low);
 	high = compare_percent(high);
 	if (one->column == COLUMN_FASTER)

@@ -63,6 +63,8 @@ struct compare_condition {
  * struct comparison - the runs, and the results.
  * @confidence, @margin: fractions
  * @elapsed, @cpu: intervals of the logarithm of elided by plain time
+ * @spread: of the logarithms of the plain times, the distance between their quartiles
+ * @busy:   the plain runs alone differ by more than what is to be decided
  * @exits_differ: of plain and elided, in some pair
  * @nr_failed: pairs in which a run had another exit code than 0
  */
@@ -77,6 +79,8 @@ struct comparison {
 	struct elision elision;
 	struct interval elapsed;
 	struct interval cpu;
+	double spread;
+	bool busy;
 	enum effect effect;
 	size_t more;
 	bool exits_differ;
@@ -96,7 +100,8 @@ size_t compare_condition_parse(struct compare_condition *to, const char *text, c
 			       size_t size);
 
 /**
- * compare_holds() - does a condition hold? On a percentage it must hold for the whole interval.
+ * compare_holds() - does a condition hold? On a percentage it must hold for the whole interval, and
+ * holds on no busy machine.
  */
 bool compare_holds(const struct comparison *c, const struct compare_condition *condition);
 

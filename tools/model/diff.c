@@ -125,6 +125,60 @@ bool diff_shows(const struct diff *d, size_t column)
 	return column_shown(view, d->report[0]->elides) || column_shown(view, d->report[1]->elides);
 }
 
+/* Standard errors by which a value must differ, and that of a count of N events: sqrt(BURST * N). Chosen. */
+#define ERRORS 3.0
+#define BURST  10.0
+/* Parts by which values differ from run to run whatever their error: of acquisitions, of others. Chosen. */
+#define PART_ACQUIRED 0.02
+#define PART          0.1
+/* Times below this part of the run, and points of a share, say nothing. Chosen. */
+#define PART_RUN 0.001
+#define POINTS   1.0
+
+/* The standard error of a value: of a sum of @nr events or times, or known. */
+static double error_of(const struct line *l, size_t i, double v)
+{
+	uint64_t nr = l->sum.contended;
+
+	if (i == CELL_hold)
+		return l->held > 0 ? v * l->held_error / l->held : 0;
+	if (i == CELL_acquired)
+		nr = l->acquired * (uint64_t)BURST;
+	else if (i == CELL_wait)
+		nr = l->sum.wait.count;
+	else if (i != CELL_contended)
+		nr = i == CELL_fallback ? l->sum.fallback : i == CELL_failed ? l->sum.failed : l->aborts;
+	return nr ? v * sqrt(BURST / (double)nr) : 0;
+}
+
+bool diff_is_beyond_noise(const struct diff *d, const struct diff_row *row)
+{
+	static const size_t judged[] = {CELL_acquired, CELL_elided, CELL_aborts, CELL_fallback, CELL_wasted,
+					CELL_contended, CELL_failed, CELL_wait, CELL_hold};
+
+	for (size_t i = 0; i < ARRAY_SIZE(judged); i++) {
+		size_t column = 0, id = judged[i];
+		double v[2], error[2] = {0, 0}, noise;
+
+		while (from[column] != id)
+			column++;
+		if (diff_value(d, row, 0, column, &v[0]) || diff_value(d, row, 1, column, &v[1]))
+			continue;
+		for (int w = 0; w < 2; w++)
+			if (row->line[w] && measures[id].unit != PERCENT)
+				error[w] = error_of(row->line[w], id, v[w]);
+		noise = ERRORS * hypot(error[0], error[1]) +
+			(id == CELL_acquired ? PART_ACQUIRED : PART) * fmax(v[0], v[1]);
+		if (measures[id].unit == PERCENT)
+			noise = POINTS;
+		if (measures[id].unit == TIME)
+			noise += PART_RUN * (d->rate ? 1e9 : (double)d->report[1]->ns);
+		if (fabs(v[1] - v[0]) > noise)
+			return true;
+	}
+	return false;
+}
+
 const struct line *diff_line(const struct diff_row *row)
 {
 	return row->line[1] ? row->line[1] : row->line[0];

@@ -80,6 +80,14 @@ bool diff_shows(const struct diff *d, size_t column);
 int diff_build(struct diff *d, const struct report *before, const struct report *after,
 	       enum report_by by, const char *sort, bool rate);
 
+/**
+ * diff_is_beyond_noise() - does a row differ by more than two runs of the same program do by chance?
+ *
+ * Of counts and times of events that come in bursts the standard error is estimated from their number. A
+ * maximum, which one event decides, is not compared.
+ */
+bool diff_is_beyond_noise(const struct diff *d, const struct diff_row *row);
+
 /** diff_free() - release what diff_build() took. */
 void diff_free(struct diff *d);
 

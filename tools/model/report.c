@@ -25,12 +25,17 @@
 #include "rank.h"
 #include "report.h"
 
+static void add_waits(struct line *l, const struct elide_row *row)
+{
+	times_add(&l->sum.wait, &row->wait);
+	bins_add(l->sum.wait_bins, row->wait_bins);
+}
+
 /* Add the numbers of a row that struct sum does not have. */
 static void add_rest(struct line *l, const struct elide_row *row)
 {
-	times_add(&l->sum.wait, &row->wait);
+	add_waits(l, row);
 	holds_add(&l->sum.hold, &row->hold);
-	bins_add(l->sum.wait_bins, row->wait_bins);
 	bins_add(l->sum.hold_bins, row->hold_bins);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		if (row->causes[i])
@@ -53,6 +58,10 @@ static int sum_one(void *arg, const struct elide_row *row)
 		return -ENOMEM;
 	sum_row(s, row);
 	/* The totals are those of locks: an idle pool waits for longer than the run. */
+	if (!elide_kind_waits_for_lock(row->kind))
+		reading->r->others_wait += row->wait.total;
+	else if (!elide_kind_is_lock(row->kind))
+		add_waits(&reading->r->total, row);
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	sum_row(&reading->total, row);
@@ -143,7 +152,7 @@ static void name_blocker(const struct report *r, struct line *l)
 	if (!l->blocker)
 		return;
 	symbolize_call(r->symbols, l->blocker->held_site, &place);
-	short_place(l->short_blocker, sizeof(l->short_blocker), &place, "");
+	short_place(l->short_blocker, sizeof(l->short_blocker), &place);
 }
 
 int line_name(const struct report *r, struct line *l)
@@ -161,7 +170,7 @@ int line_name(const struct report *r, struct line *l)
 	if (l->nr_sites == 1) {
 		symbolize_call(r->symbols, l->sum.site, &l->site_place);
 		l->site = code_name(&l->site_place);
-		short_place(l->short_site, sizeof(l->short_site), &l->site_place, "");
+		short_place(l->short_site, sizeof(l->short_site), &l->site_place);
 	} else {
 		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
 		l->site = strdup(l->short_site);

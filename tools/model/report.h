@@ -158,6 +158,8 @@ struct class_use {
  * @evidence:   arrays into which the samples, details and blames of lines point
  * @elides:     the process elided: elision columns mean something
  * @thread_ns:  time of all threads, see struct thread_time; 0: unknown
+ * @total:      of locks; its waits are those of elide_kind_waits_for_lock()
+ * @others_wait: cycles waited for others: the other rows
  * @ns, @cycles: @ns nanoseconds passed in @cycles cycles; @cycles is 0 if that is unknown
  */
 struct report {
@@ -172,6 +174,7 @@ struct report {
 	struct line *worst[WORST_MAX];
 	size_t nr_worst;
 	struct line total;
+	uint64_t others_wait;
 	const void **evidence[3];
 	struct misuse_line *misuse;
 	size_t nr_misuse;

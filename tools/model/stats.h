@@ -35,6 +35,25 @@ double stats_t(double confidence, size_t freedom);
 /** stats_interval() - Student's confidence interval of the mean of @n values. */
 struct interval stats_interval(const double *values, size_t n, double confidence);
 
+/**
+ * stats_ranks() - the Hodges-Lehmann estimate of the centre of @n values, and its confidence interval by
+ * Wilcoxon's signed ranks.
+ * @values: at least one, of any distribution that is symmetric; they become sorted
+ *
+ * M. Hollander, D. Wolfe, E. Chicken, Nonparametric Statistical Methods, 3.2 and 3.3. @low and @high are
+ * infinite where @n is below stats_least().
+ */
+struct interval stats_ranks(double *values, size_t n, double confidence);
+
+/** stats_least() - the least number of values with which stats_ranks() has an interval. */
+size_t stats_least(double confidence);
+
+/** stats_quantile() - the value below which the part @q of @n sorted values is. */
+double stats_quantile(const double *sorted, size_t n, double q);
+
+/** stats_sort() - sort @n values, the least first. */
+void stats_sort(double *values, size_t n);
+
 /** stats_with() - the confidence interval of @n values with this mean and deviation. */
 struct interval stats_with(double mean, double sd, size_t n, double confidence);
 

@@ -39,12 +39,12 @@ static int add_row(void *arg, uint32_t block, const struct elide_row *row)
 	struct counts *c = &b->counts[block < b->nr ? block : 0];
 
 	/* As in the totals. */
+	c->wait += elide_kind_waits_for_lock(row->kind) ? (int64_t)row->wait.total : 0;
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	c->acquired += (int64_t)elide_row_acquired(row);
 	c->elided += (int64_t)elide_row_elided(row);
 	c->contended += (int64_t)row->contended;
-	c->wait += (int64_t)row->wait.total;
 	c->held += elide_row_held(row);
 	return 0;
 }

@@ -20,10 +20,21 @@
 		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";                   \
 	}
 
-NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
+NAMES(kind_id, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
       [ELIDE_KIND_RWLOCK_WRITE] = "rwlock-write", [ELIDE_KIND_SPIN] = "spin",
       [ELIDE_KIND_CUSTOM] = "custom", [ELIDE_KIND_COND] = "cond", [ELIDE_KIND_SEM] = "sem",
       [ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire")
+
+const char *kind_name(unsigned int kind)
+{
+	return kind == ELIDE_KIND_REACQUIRE ? "relock" : kind_id(kind);
+}
+
+const char *waits_for(unsigned int kind)
+{
+	return elide_kind_waits_for_lock(kind) ? "locks" : "others";
+}
+
 NAMES(state_name, [ELIDE_STATE_PROFILED] = "profiled", [ELIDE_STATE_ELIDING] = "eliding",
       [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off",
       [ELIDE_STATE_RESTRICTED] = "restricted", [ELIDE_STATE_LOCKING] = "locking")
@@ -167,7 +178,7 @@ char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct
 	code = code_name(place);
 	if (!code)
 		return NULL;
-	name = format("%s %s", c->type == ELIDE_CLASS_INIT ? "init" : "first locked in", code);
+	name = format("%s in %s", c->type == ELIDE_CLASS_INIT ? "made" : "used", code);
 	free(code);
 	return name;
 }

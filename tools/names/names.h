@@ -9,8 +9,14 @@
 
 #include "symbolize.h"
 
-/* The words of enumerations: JSON, CSV and tables use the same. */
+/** kind_id() - a kind in JSON, CSV and exports; kind_name() - in tables and sentences. */
+const char *kind_id(unsigned int kind);
 const char *kind_name(unsigned int kind);
+
+/** waits_for() - what the waits of a kind are for: "locks" or "others", see elide_kind_waits_for_lock(). */
+const char *waits_for(unsigned int kind);
+
+/* The words of other enumerations: JSON, CSV and tables use the same. */
 const char *state_name(unsigned int state);
 const char *mode_name(unsigned int mode);
 const char *rtm_name(unsigned int rtm);

@@ -255,13 +255,13 @@ const char *readable(char *to, size_t size, const char *name)
 	return strcmp(to, name) ? to : name;
 }
 
-void short_place(char *to, size_t size, const struct place *p, const char *before)
+void short_place(char *to, size_t size, const struct place *p)
 {
 	char symbol[256], outer[256];
 	const char *name = p->symbol;
 
 	if (!name) {
-		snprintf(to, size, "%s%s+0x%llx", before, p->object ? base_name(p->object) : "?",
+		snprintf(to, size, "%s+0x%llx", p->object ? base_name(p->object) : "?",
 			 (unsigned long long)p->offset);
 		return;
 	}
@@ -270,11 +270,11 @@ void short_place(char *to, size_t size, const struct place *p, const char *befor
 	if (p->inlined_into)
 		short_symbol(outer, sizeof(outer), p->inlined_into);
 	if (p->inlined_into && strcmp(outer, symbol))
-		snprintf(to, size, "%s%s in %s", before, symbol, outer);
+		snprintf(to, size, "%s in %s", symbol, outer);
 	else if (p->file)
-		snprintf(to, size, "%s%s %s:%d", before, symbol, base_name(p->file), p->line);
+		snprintf(to, size, "%s %s:%d", symbol, base_name(p->file), p->line);
 	else
-		snprintf(to, size, "%s%s", before, symbol);
+		snprintf(to, size, "%s", symbol);
 }
 
 void short_lock(char *to, size_t size, const struct elide_class *c, const char *name,
@@ -285,5 +285,5 @@ void short_lock(char *to, size_t size, const struct elide_class *c, const char *
 	else if (c->type == ELIDE_CLASS_STATIC)
 		plain_symbol(to, size, name ? name : "");
 	else
-		short_place(to, size, p, c->type == ELIDE_CLASS_INIT ? "init " : "first ");
+		short_place(to, size, p);
 }

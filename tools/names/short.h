@@ -26,10 +26,9 @@ size_t plain_symbol(char *to, size_t size, const char *name);
 
 /**
  * short_place() - name a place for a table, a C++ name by its last parts.
- * @to:     @size bytes, filled with the name
- * @before: a word in front of the name
+ * @to: @size bytes, filled with the name
  */
-void short_place(char *to, size_t size, const struct place *p, const char *before);
+void short_place(char *to, size_t size, const struct place *p);
 
 /**
  * short_lock() - name a lock class for a table.

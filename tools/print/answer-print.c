@@ -55,7 +55,7 @@ void answer_add_place(char *to, size_t size, const struct place *p)
 	char name[SHORT_NAME];
 
 	if (!p->symbol) {
-		short_place(name, sizeof(name), p, "");
+		short_place(name, sizeof(name), p);
 		answer_add(to, size, "%s", name);
 		return;
 	}
@@ -104,7 +104,7 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 			   plural(r->file->header.cores));
 		return;
 	}
-	if (is_wait_for_lock(l->kind)) {
+	if (elide_kind_waits_for_lock(l->kind)) {
 		answer_add(to, size, "%s, %s, locked in ", l->lock, kind_name(r->file->classes[l->sum.class_index].kind));
 		answer_add_place(to, size, &l->site_place);
 		if (a->threads >= 0.95)
@@ -141,7 +141,7 @@ void answer_holder(const struct report *r, const struct answer *a, char *to, siz
 	char hold[32];
 
 	*to = '\0';
-	if (!l->blocker || !is_wait_for_lock(l->kind))
+	if (!l->blocker || !elide_kind_waits_for_lock(l->kind))
 		return;
 	if (*l->short_blocker && strstr(l->short_blocker, " via "))
 		answer_add(to, size, "%s", l->short_blocker);

@@ -5,6 +5,7 @@
  * Must never print a control character of the command line.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "../../lib/compiler.h"
 #include "../base/json.h"
@@ -12,17 +13,24 @@
 #include "../names/names.h"
 #include "compare-print.h"
 
-/* The geometric mean, because ratios are compared. */
+/* The geometric mean, because ratios are compared; of native runs the median, which no disturbed one moves. */
 static double mean_of(const struct comparison *c, int side, bool cpu)
 {
-	double sum = 0;
+	double *logs = calloc(c->nr + 1, sizeof(*logs)), mean = NAN;
 
-	for (size_t i = 0; i < c->nr; i++) {
+	for (size_t i = 0; logs && i < c->nr; i++) {
 		const struct run_result *r = &c->pairs[i].run[side];
 
-		sum += log(fmax(cpu ? r->cpu_s : r->elapsed_s, SHORTEST_S));
+		logs[i] = log(fmax(cpu ? r->cpu_s : r->elapsed_s, SHORTEST_S));
 	}
-	return exp(sum / (double)c->nr);
+	if (logs && c->emulated) {
+		mean = stats_interval(logs, c->nr, c->confidence).mean;
+	} else if (logs) {
+		stats_sort(logs, c->nr);
+		mean = stats_quantile(logs, c->nr, 0.5);
+	}
+	free(logs);
+	return exp(mean);
 }
 
 static void print_time(const struct comparison *c, const char *name, const struct interval *i,
@@ -36,6 +44,8 @@ static void print_time(const struct comparison *c, const char *name, const struc
 		compare_percent(i->mean));
 	if (i->n < 2)
 		fprintf(out, "  one pair has no interval\n");
+	else if (isinf(i->low))
+		fprintf(out, "  too few pairs for an interval\n");
 	else
 		fprintf(out, "  %+.1f%% to %+.1f%%\n", compare_percent(i->low),
 			compare_percent(i->high));
@@ -81,6 +91,11 @@ static void print_effect(const struct comparison *c, FILE *out)
 	double change = compare_percent(c->elapsed.mean), sure = 100 * c->confidence;
 	const char *what = compare_is_elision(c) ? "elision" : "profiling";
 
+	if (c->busy) {
+		fprintf(out, "undecided, the machine is busy: the quartiles of the plain runs alone are %.1f%% apart\n",
+			compare_percent(c->spread));
+		return;
+	}
 	fprintf(out, "%s: ", stats_effect_name(c->effect));
 	switch (c->effect) {
 	case EFFECT_PAYS:
@@ -197,6 +212,8 @@ int compare_print_json(const struct comparison *c, const struct compare_conditio
 	json_object_set_new(o, "elapsed", json_time(c, &c->elapsed, false));
 	json_object_set_new(o, "cpu", json_time(c, &c->cpu, true));
 	json_object_set_new(o, "verdict", json_text(stats_effect_name(c->effect)));
+	json_object_set_new(o, "busy", json_boolean(c->busy));
+	json_object_set_new(o, "plain_spread_percent", json_percent(c->spread));
 	json_object_set_new(o, "more_pairs",
 			    c->more > STATS_RUNS_MAX ? json_null() : json_number(c->more));
 	json_object_set_new(o, "elision", json_elision(&c->elision));

@@ -94,7 +94,7 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
 	csv_text(out, l->lock);
 	csv_text(out, l->class);
-	csv_text(out, kind_name(l->kind));
+	csv_text(out, kind_id(l->kind));
 	csv_place(out, &l->site_place);
 	number(out, l->nr_locks, 1);
 #define ELIDE_FIELD(id, value, elision, help) number(out, value, r->elides || !(elision));

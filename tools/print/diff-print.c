@@ -15,7 +15,7 @@
 #include "csv.h"
 #include "diff-print.h"
 #include "json-evidence.h"
-#include "views.h"
+#include "view/views.h"
 
 /* Columns of a value in the table. */
 #define VALUE_WIDTH 10
@@ -163,11 +163,18 @@ static void print_length(const struct diff *d, FILE *out)
 void diff_print_table(const struct diff *d, const struct failure *failures, size_t nr_failures,
 		      FILE *out, size_t top)
 {
-	size_t same = 0, left = 0, printed = 0;
+	size_t same = 0, noise = 0, left = 0, printed = 0;
+	bool any = diff_is_beyond_noise(d, &d->total);
 
 	print_run(d->report[0], "A", out);
 	print_run(d->report[1], "B", out);
 	print_length(d, out);
+	for (size_t i = 0; i < d->nr && !any; i++)
+		any = diff_is_beyond_noise(d, &d->rows[i]);
+	if (!any) {
+		fputs("\nno change beyond the noise (--csv has all numbers)\n", out);
+		return;
+	}
 	fprintf(out, "\n  %-14s %*s %*s %*s\n", "", VALUE_WIDTH, "A", VALUE_WIDTH, "B", VALUE_WIDTH,
 		"CHANGE");
 	fputs("total\n", out);
@@ -175,6 +182,8 @@ void diff_print_table(const struct diff *d, const struct failure *failures, size
 	for (size_t i = 0; i < d->nr; i++) {
 		if (d->rows[i].status == DIFF_SAME) {
 			same++;
+		} else if (!diff_is_beyond_noise(d, &d->rows[i])) {
+			noise++;
 		} else if (top && printed == top) {
 			left++;
 		} else {
@@ -183,13 +192,15 @@ void diff_print_table(const struct diff *d, const struct failure *failures, size
 			printed++;
 		}
 	}
-	if (same || left)
+	if (same || noise || left)
 		fputc('\n', out);
 	if (left)
 		fprintf(out, "(%zu more row%s: --top 0)\n", left,
 			left == 1 ? " differs" : "s differ");
 	if (same)
 		fprintf(out, "%zu row%s the same in both\n", same, same == 1 ? " is" : "s are");
+	if (noise)
+		fprintf(out, "%zu row%s within the noise\n", noise, noise == 1 ? " differs" : "s differ");
 }
 
 void diff_describe(const struct diff *d, const struct failure *f, char *to, size_t size)
@@ -237,7 +248,7 @@ static void csv_row(const struct diff *d, const struct diff_row *row, FILE *out)
 		csv_text(out, total ? "total" : diff_status_name(row->status));
 		csv_text(out, total ? NULL : l->lock);
 		csv_text(out, total ? NULL : l->class);
-		csv_text(out, total ? NULL : kind_name(l->kind));
+		csv_text(out, total ? NULL : kind_id(l->kind));
 		csv_text(out, total ? NULL : l->site);
 		csv_text(out, columns[i].name);
 		csv_number(out, p.v[0], p.known[0]);
@@ -297,8 +308,9 @@ static json_t *json_row(const struct diff *d, const struct diff_row *row)
 	json_object_set_new(o, "status", json_text(diff_status_name(row->status)));
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
-	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(l->kind)));
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
+	json_object_set_new(o, "beyond_noise", json_boolean(diff_is_beyond_noise(d, row)));
 	json_object_set_new(o, "values", json_values(d, row));
 	return o;
 }

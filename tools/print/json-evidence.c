@@ -72,7 +72,7 @@ json_t *json_section(const struct report *r, uint32_t class_index, unsigned int 
 	id = class_id(class, &place);
 	json_object_set_new(o, "class", json_text(id));
 	json_object_set_new(o, "lock", json_text(name));
-	json_object_set_new(o, "kind", json_text(kind_name(kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(kind)));
 	json_object_set_new(o, "site", site ? json_call(r, site) : json_null());
 	free(name);
 	free(id);

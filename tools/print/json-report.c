@@ -134,7 +134,8 @@ static json_t *row(const struct report *r, const struct line *l)
 
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
-	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(l->kind)));
+	json_object_set_new(o, "waits_for", json_text(waits_for(l->kind)));
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
 	json_object_set_new(o, "blocker", blocker(r, l));
@@ -152,6 +153,7 @@ static json_t *totals(const struct report *r)
 	json_t *o = json_object();
 
 	counters(r, &r->total, o);
+	json_object_set_new(o, "wait_others_ns", ns_number(r, r->others_wait, 1));
 	json_object_set_new(o, "verdict", json_text(verdict_name(r->total.verdict)));
 	return o;
 }
@@ -208,6 +210,7 @@ static json_t *program(const struct report *r)
 	const struct elide_header *h = &r->file->header;
 	json_t *o = json_object(), *argv = json_array();
 	int code = exit_code(h->exit_status);
+	char ended[EXIT_WORDS];
 
 	for (size_t at = 0; at < h->args_len; at += strlen(h->args + at) + 1)
 		json_array_append_new(argv, json_text(h->args + at));
@@ -224,6 +227,7 @@ static json_t *program(const struct report *r)
 	json_object_set_new(o, "pid", json_number(h->pid));
 	json_object_set_new(o, "start_date", date(h->start_realtime_ns));
 	json_object_set_new(o, "exit", known_number(code, code >= 0));
+	json_object_set_new(o, "ended", code >= 0 ? json_text(exit_words(h->exit_status, ended)) : json_null());
 	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
 	json_object_set_new(o, "threads", json_number(h->nr_threads));
 	json_object_set_new(o, "processes",
@@ -284,7 +288,7 @@ static json_t *misuse(const struct report *r)
 		json_t *o = json_object();
 
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
-		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
+		json_object_set_new(o, "kind", json_text(kind_id(m->record->kind)));
 		json_object_set_new(o, "lock", json_text(m->lock));
 		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
@@ -301,9 +305,9 @@ static json_t *order_edge(const struct order_edge *e, const struct elide_order_e
 
 	json_object_set_new(o, "class", json_text(e->class));
 	json_object_set_new(o, "lock", json_text(e->lock));
-	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(record->held_kind)));
 	json_object_set_new(o, "site", json_place(&e->held));
-	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
+	json_object_set_new(o, "next_kind", json_text(kind_id(record->taken_kind)));
 	json_object_set_new(o, "next_site", json_place(&e->next));
 	json_object_set_new(o, "thread", json_number(record->tid));
 	return o;

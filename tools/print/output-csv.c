@@ -6,11 +6,11 @@
  */
 #include "csv.h"
 #include "output.h"
-#include "view-chain.h"
-#include "view-line.h"
-#include "view-stack.h"
-#include "view-thread.h"
-#include "view-time.h"
+#include "view/view-chain.h"
+#include "view/view-line.h"
+#include "view/view-stack.h"
+#include "view/view-thread.h"
+#include "view/view-time.h"
 
 static void begin(struct output *o)
 {

@@ -8,9 +8,9 @@
 
 #include "../../lib/compiler.h"
 #include "output.h"
-#include "view-stack.h"
+#include "view/view-stack.h"
 
-static OPTION_VALUES(types, "abort", "wait", "block")
+static OPTION_VALUES(types, "abort", "wait", "block", "others")
 
 static int argument(struct report_options *o, const char *text)
 {
@@ -18,7 +18,7 @@ static int argument(struct report_options *o, const char *text)
 
 	if (text && option_word("folded", text, types, &word))
 		return -EINVAL;
-	o->folded = ELIDE_SAMPLE_ABORT + word;
+	o->folded = word;
 	return 0;
 }
 
@@ -30,7 +30,7 @@ static int stacks(struct output *o, const struct report *r)
 
 const struct report_output output_folded = {
 	.option = {.name = "folded", .arg = "[TYPE]",
-		   .help = "stacks for flame graphs: of abort (default), wait or block",
+		   .help = "stacks for flame graphs: of abort (default), wait (for locks), block or others (waited for)",
 		   .values = types},
 	.merges = true,
 	.by_row_only = true,

@@ -12,11 +12,11 @@
 #include "../base/messages.h"
 #include "json-report.h"
 #include "output.h"
-#include "view-chain.h"
-#include "view-line.h"
-#include "view-stack.h"
-#include "view-thread.h"
-#include "view-time.h"
+#include "view/view-chain.h"
+#include "view/view-line.h"
+#include "view/view-stack.h"
+#include "view/view-thread.h"
+#include "view/view-time.h"
 
 /* The processes so far, as text: as objects they take seven times the memory. */
 struct state {

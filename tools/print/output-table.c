@@ -13,11 +13,11 @@
 #include "output.h"
 #include "perf-join.h"
 #include "table.h"
-#include "view-chain.h"
-#include "view-line.h"
-#include "view-stack.h"
-#include "view-thread.h"
-#include "view-time.h"
+#include "view/view-chain.h"
+#include "view/view-line.h"
+#include "view/view-stack.h"
+#include "view/view-thread.h"
+#include "view/view-time.h"
 
 struct state {
 	size_t nr_printed;
@@ -58,6 +58,8 @@ static int add_row(void *arg, const struct elide_row *row)
 	/* As in the totals. */
 	if (elide_kind_is_lock(row->kind))
 		sum_row(s, row);
+	else if (elide_kind_waits_for_lock(row->kind))
+		s->wait_total += row->wait.total;
 	return 0;
 }
 

@@ -44,7 +44,7 @@ enum report_merge { MERGE_DEFAULT, MERGE_ALL, MERGE_NONE };
  * @top:    rows to print, 0 for all
  * @width:  columns of the table
  * @perf:   samples of perf to join with the rows, NULL for none
- * @folded: enum elide_sample_type of the stacks for the format folded
+ * @folded: enum folding, the stacks for the format folded
  * @merge:  how to treat the files of several processes
  * @view:   view of a format with several ones; 0 is the default
  * @set_end: sets the end of a running process to now

@@ -73,7 +73,7 @@ static json_t *held_json(const struct stacks *s, const struct stacks_thread *t)
 		json_t *o = json_object();
 
 		json_object_set_new(o, "lock", name_json(s, held->class_index, held->lock));
-		json_object_set_new(o, "kind", json_text(kind_name(held->kind)));
+		json_object_set_new(o, "kind", json_text(kind_id(held->kind)));
 		json_object_set_new(o, "address", json_number(held->lock));
 		json_object_set_new(o, "site", site_json(s, held->site));
 		json_array_append_new(all, o);
@@ -93,7 +93,7 @@ static json_t *wait_json(const struct stacks *s, const struct stacks_thread *t)
 		json_array_append_new(holders, json_number(s->threads[t->holders[i]].tid));
 	json_object_set_new(o, "for", wait_name(t->wait));
 	json_object_set_new(o, "lock", name_json(s, t->class_index, t->object));
-	json_object_set_new(o, "kind", t->wait == STACKS_WAIT_LOCK ? json_text(kind_name(t->kind)) :
+	json_object_set_new(o, "kind", t->wait == STACKS_WAIT_LOCK ? json_text(kind_id(t->kind)) :
 								      json_null());
 	json_object_set_new(o, "address", json_number(t->object));
 	json_object_set_new(o, "site", site_json(s, t->site));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../base/sort.h"
 #include "../base/text.h"
 #include "../names/names.h"
 #include "../names/short.h"
@@ -66,6 +67,7 @@ static const char *lock_word(uint32_t kind)
 	return kind < ARRAY_SIZE(lock_words) && lock_words[kind] ? lock_words[kind] : "lock";
 }
 
+/* @address: 0 if threads that are printed as one have several objects of a class */
 static void print_object(const struct stacks *s, const char *words, uint32_t class_index,
 			 uint64_t address, FILE *out)
 {
@@ -75,7 +77,10 @@ static void print_object(const struct stacks *s, const char *words, uint32_t cla
 	fprintf(out, "%s ", words);
 	if (*name)
 		print_clean(out, name);
-	fprintf(out, "%s0x%llx%s", *name ? " (" : "at ", (unsigned long long)address,
+	if (!address)
+		fputs(" (one each)", out);
+	else
+		fprintf(out, "%s0x%llx%s", *name ? " (" : "at ", (unsigned long long)address,
 		*name ? ")" : "");
 }
 
@@ -173,7 +178,8 @@ static void print_state(const struct stacks *s, const struct stacks_thread *t, F
 		fprintf(out, "is in system call %ld", t->syscall);
 }
 
-static void print_held(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+/* @several: other threads that are printed with it hold other locks of the class */
+static void print_held(const struct stacks *s, const struct stacks_thread *t, bool several, FILE *out)
 {
 	char words[64];
 
@@ -181,7 +187,7 @@ static void print_held(const struct stacks *s, const struct stacks_thread *t, FI
 		const struct stacks_held *held = &t->held[i];
 
 		snprintf(words, sizeof(words), "  holds the %s", lock_word(held->kind));
-		print_object(s, words, held->class_index, held->lock, out);
+		print_object(s, words, held->class_index, several ? 0 : held->lock, out);
 		fputs(way(held->kind), out);
 		print_call(s, ", acquired in ", held->site, out);
 		fputc('\n', out);
@@ -208,17 +214,130 @@ static void print_frames(const struct stacks *s, const struct stacks_thread *t, 
 		fprintf(out, "       further calls are left out\n");
 }
 
-static void print_thread(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+/* Ids of further threads of a group to list, at most. */
+#define IDS_MAX 8
+
+/**
+ * struct group - threads that do the same: equal stacks, waits and locks.
+ * @threads: @nr of them by index, in the order of the process
+ * @waiters: threads that wait for a lock that one of them holds
+ * @objects: they wait for, or hold, several objects of one class
+ */
+struct group {
+	uint32_t *threads;
+	size_t nr;
+	size_t waiters;
+	bool objects;
+};
+
+static bool is_same_object(uint32_t class, uint64_t object, uint32_t other_class, uint64_t other)
 {
+	return class == other_class && (object == other || class != STACKS_NONE);
+}
+
+static bool does_same(const struct stacks_thread *t, const struct stacks_thread *u)
+{
+	if (t->stopped != u->stopped || t->timed != u->timed || t->wait != u->wait || t->syscall != u->syscall ||
+	    t->kind != u->kind || t->site != u->site || t->gone != u->gone ||
+	    !is_same_object(t->class_index, t->object, u->class_index, u->object) ||
+	    t->nr_frames != u->nr_frames || t->nr_holders != u->nr_holders || t->nr_held != u->nr_held ||
+	    memcmp(t->frames, u->frames, t->nr_frames * sizeof(*t->frames)) ||
+	    (t->nr_holders && memcmp(t->holders, u->holders, t->nr_holders * sizeof(*t->holders))))
+		return false;
+	for (size_t i = 0; i < t->nr_held; i++)
+		if (t->held[i].kind != u->held[i].kind || t->held[i].site != u->held[i].site ||
+		    !is_same_object(t->held[i].class_index, t->held[i].lock, u->held[i].class_index, u->held[i].lock))
+			return false;
+	return true;
+}
+
+static bool has_same_objects(const struct stacks_thread *t, const struct stacks_thread *u)
+{
+	bool same = t->object == u->object;
+
+	for (size_t i = 0; i < t->nr_held; i++)
+		same &= t->held[i].lock == u->held[i].lock;
+	return same;
+}
+
+static size_t waiters_of(const struct stacks *s, uint32_t thread)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		for (size_t j = 0; j < s->threads[i].nr_holders; j++)
+			nr += s->threads[i].wait == STACKS_WAIT_LOCK && s->threads[i].holders[j] == thread;
+	return nr;
+}
+
+/* Those for which most threads wait come first, then those that hold locks; equal ones in their order. */
+static int compare_groups(const void *x, const void *y, void *arg)
+{
+	const struct group *a = x, *b = y;
+	const struct stacks_thread *threads = arg;
+	bool held = threads[a->threads[0]].nr_held, other = threads[b->threads[0]].nr_held;
+
+	if (a->waiters != b->waiters)
+		return a->waiters < b->waiters ? 1 : -1;
+	if (held != other)
+		return held ? -1 : 1;
+	return by_number(a->threads[0], b->threads[0]);
+}
+
+/* Prints a thread, and "x6" with the ids of the others if there are more that do the same. */
+static void print_group(const struct stacks *s, const struct group *g, FILE *out)
+{
+	struct stacks_thread t = s->threads[g->threads[0]];
 	char words[THREAD_WORDS];
 
 	fputc('\n', out);
-	print_clean(out, thread_words(t, words));
-	fputc(' ', out);
-	print_state(s, t, out);
+	print_clean(out, thread_words(&t, words));
+	for (size_t i = 1; i < g->nr && i <= IDS_MAX; i++)
+		i == 1 ? fprintf(out, " x%zu (also %d", g->nr, s->threads[g->threads[i]].tid) :
+			 fprintf(out, ", %d", s->threads[g->threads[i]].tid);
+	if (g->nr > 1)
+		fputs(g->nr > IDS_MAX + 1 ? ", ...) " : ") ", out);
+	else
+		fputc(' ', out);
+	if (g->objects)
+		t.object = 0;
+	print_state(s, &t, out);
 	fputc('\n', out);
-	print_held(s, t, out);
-	print_frames(s, t, out);
+	print_held(s, &t, g->objects, out);
+	print_frames(s, &t, out);
+}
+
+static void print_threads(const struct stacks *s, FILE *out)
+{
+	struct group *groups = calloc(s->nr + 1, sizeof(*groups));
+	uint32_t *threads = calloc(s->nr + 1, sizeof(*threads));
+	bool *grouped = calloc(s->nr + 1, sizeof(*grouped));
+	size_t nr = 0, at = 0;
+
+	for (uint32_t i = 0; groups && threads && grouped && i < s->nr; i++) {
+		struct group *g = &groups[nr];
+
+		if (grouped[i])
+			continue;
+		g->threads = &threads[at];
+		for (uint32_t j = i; j < s->nr; j++) {
+			if (grouped[j] || !does_same(&s->threads[i], &s->threads[j]))
+				continue;
+			grouped[j] = true;
+			g->objects |= !has_same_objects(&s->threads[i], &s->threads[j]);
+			g->waiters += waiters_of(s, j);
+			g->threads[g->nr++] = j;
+		}
+		at += g->nr;
+		nr++;
+	}
+	if (nr)
+		qsort_r(groups, nr, sizeof(*groups), compare_groups, s->threads);
+	for (size_t i = 0; i < nr; i++)
+		print_group(s, &groups[i], out);
+	free(groups);
+	free(threads);
+	free(grouped);
 }
 
 /* For a cycle: prints the innermost call of a thread in the program's own code. */
@@ -266,6 +385,5 @@ void stacks_print(const struct stacks *s, FILE *out)
 		s->elide ? "" : "; without the library, so locks are known only as far as a thread waits for them");
 	for (size_t i = 0; i < s->nr_cycles; i++)
 		print_cycle(s, &s->cycles[i], out);
-	for (size_t i = 0; i < s->nr; i++)
-		print_thread(s, &s->threads[i], out);
+	print_threads(s, out);
 }

@@ -6,10 +6,8 @@
  * Must never print a control character of the data file. Longer than 500 lines, because the parts of
  * one text follow each other here.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "../../lib/compiler.h"
 #include "../base/colour.h"
@@ -26,7 +24,7 @@
 #include "counters.h"
 #include "room.h"
 #include "table.h"
-#include "views.h"
+#include "view/views.h"
 
 /* column.shown: left out because the table would be too wide. */
 #define LEFT_OUT 2
@@ -286,14 +284,10 @@ static void print_machine(const struct elide_header *h, FILE *out)
 /* "exit code 1", "killed by SIGTERM" */
 static void print_end(const struct elide_header *h, FILE *out)
 {
-	int code = exit_code(h->exit_status);
+	char words[EXIT_WORDS];
 
-	if (code < 0)
-		return;
-	if (WIFSIGNALED(h->exit_status))
-		fprintf(out, ", killed by SIG%s", sigabbrev_np(WTERMSIG(h->exit_status)));
-	else
-		fprintf(out, ", exit code %d", code);
+	if (h->exit_status >= 0)
+		fprintf(out, ", %s", exit_words(h->exit_status, words));
 }
 
 static void print_program(const struct report *r, FILE *out)
@@ -424,7 +418,7 @@ static void print_place(FILE *out, const struct place *p)
 	char shortened[SHORT_NAME];
 
 	if (!p->symbol) {
-		short_place(shortened, sizeof(shortened), p, "");
+		short_place(shortened, sizeof(shortened), p);
 		print_clean(out, shortened);
 		return;
 	}

@@ -312,7 +312,7 @@ static int add_edge(struct groups *g, const struct group_edge *e)
 static int add_edges(struct building *b, uint32_t sum, const struct elide_blame *const *blames, size_t nr)
 {
 	const struct report *r = b->r;
-	bool is_lock = is_wait_for_lock(r->sums->sum[sum].kind);
+	bool is_lock = elide_kind_waits_for_lock(r->sums->sum[sum].kind);
 	double total = 0;
 	const struct use *uses;
 	size_t nr_uses;

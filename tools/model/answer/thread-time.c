@@ -25,7 +25,7 @@ void thread_time(const struct report *r, struct thread_time *t)
 		/* A group has the waits of others that are in it. */
 		if (s->is_empty || s->group != i)
 			continue;
-		*(is_wait_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
+		*(elide_kind_waits_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
 	}
 	t->locks = ns_of(r, t->locks);
 	t->others = ns_of(r, t->others + (double)h->joined);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * thread-time.h - what the threads of a process did in their time.
- *
- * "Waiting for locks" and "waiting for others" are defined here, once for all outputs.
  */
 #ifndef ELIDE_THREAD_TIME_H
 #define ELIDE_THREAD_TIME_H
@@ -30,16 +28,6 @@ struct thread_time {
 	double late;
 	double elsewhere;
 };
-
-/**
- * is_wait_for_lock() - does a row of that kind count as waiting for locks?
- *
- * All outputs that sum waits ask this.
- */
-static inline int is_wait_for_lock(unsigned int kind)
-{
-	return elide_kind_is_lock(kind) || kind == ELIDE_KIND_REACQUIRE;
-}
 
 /** thread_time() - the account of a report's process, or processes. */
 void thread_time(const struct report *r, struct thread_time *t);

@@ -183,10 +183,10 @@ static struct elide_source source_of(const struct data_file *f)
 	for (size_t i = 0; i < table_nr(f->table); i++) {
 		const struct elide_row *row = table_row(f->table, i);
 
-		if (!elide_kind_is_lock(row->kind))
-			continue;
-		s.acquired += elide_row_acquired(row);
-		s.wait += row->wait.total;
+		if (elide_kind_is_lock(row->kind))
+			s.acquired += elide_row_acquired(row);
+		if (elide_kind_waits_for_lock(row->kind))
+			s.wait += row->wait.total;
 	}
 	if (m) {
 		s.build_id_len = m->build_id_len;

@@ -149,7 +149,7 @@ static int sum_series(struct metrics *m)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_lines; i++) {
 		const struct line *l = &r->lines[i];
-		int64_t number = series_of(m, l->lock, l->site, kind_name(l->kind));
+		int64_t number = series_of(m, l->lock, l->site, kind_id(l->kind));
 
 		if (number < 0)
 			return -ENOMEM;
@@ -261,7 +261,7 @@ static void write_times(const struct metrics *m)
 	int len;
 
 	head(m, "wait_seconds", TYPE_HISTOGRAM, "seconds",
-	     "Time that the contended acquisitions waited.");
+	     "Time of each wait: for others where kind is cond, sem or barrier, else for locks.");
 	for (size_t i = 0; i < m->labels.nr; i++)
 		write_histogram(m, "wait_seconds", i, &m->series[i].wait);
 	head(m, "hold_seconds", TYPE_HISTOGRAM, "seconds",

@@ -16,7 +16,7 @@
 #include "../../model/attribute.h"
 #include "../../names/names.h"
 #include "../output.h"
-#include "../views.h"
+#include "../view/views.h"
 #include "profile.h"
 #include "share.h"
 #include "single.h"
@@ -66,7 +66,7 @@ static size_t label_row(struct profile_label *to, const char *lock, const char *
 {
 	to[0] = (struct profile_label){"lock", lock, 0};
 	to[1] = (struct profile_label){"class", class, 0};
-	to[2] = (struct profile_label){"kind", kind_name(kind), 0};
+	to[2] = (struct profile_label){"kind", kind_id(kind), 0};
 	return 3;
 }
 
@@ -282,7 +282,7 @@ static int add_holders(struct profile *p)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < r->nr_lines; i++)
-		if (elide_kind_is_lock(r->lines[i].kind))
+		if (elide_kind_waits_for_lock(r->lines[i].kind))
 			rc = blame(&h, r, &r->lines[i]);
 	for (size_t i = 0; !rc && i < h.keys.nr; i++) {
 		struct holder key;
@@ -335,7 +335,7 @@ static int add_thread_row(void *arg, uint32_t block, const struct elide_row *row
 	size_t nr;
 
 	l = report_line(p->r, row->class_index, row->site, row->kind);
-	if (!elide_kind_is_lock(row->kind) || !l || l >= p->r->lines + p->r->nr_lines)
+	if (!elide_kind_waits_for_lock(row->kind) || !l || l >= p->r->lines + p->r->nr_lines)
 		return 0;
 	nr = label_row(labels, l->lock, l->class, row->kind);
 	labels[nr++] = (struct profile_label){
@@ -355,8 +355,10 @@ static void add_rest(struct profile *p)
 	for (size_t i = 0; i < p->r->nr_lines; i++) {
 		struct values v = row_values(p->r, &p->r->lines[i]);
 
-		if (!elide_kind_is_lock(p->r->lines[i].kind))
+		if (!elide_kind_waits_for_lock(p->r->lines[i].kind))
 			continue;
+		if (!elide_kind_is_lock(p->r->lines[i].kind))
+			v = (struct values){{[PROFILE_DELAY] = v.v[PROFILE_DELAY]}};
 		for (int j = 0; j < PROFILE_NR_VALUES; j++)
 			rest.v[j] -= v.v[j] < rest.v[j] ? v.v[j] : rest.v[j];
 	}
@@ -375,7 +377,7 @@ static int add_samples(struct profile *p, unsigned int view)
 		rc = load_block_rows(r->file, add_thread_row, p);
 	else
 		for (size_t i = 0; i < r->nr_lines; i++)
-			if (view == VIEW_ALL || elide_kind_is_lock(r->lines[i].kind))
+			if (view == VIEW_ALL || elide_kind_waits_for_lock(r->lines[i].kind))
 				add_waiter(p, &r->lines[i]);
 	if (!rc && r->nr_lines < r->nr_all)
 		add_rest(p);

@@ -21,7 +21,7 @@
 #include "../../names/names.h"
 #include "../json-evidence.h"
 #include "../output.h"
-#include "../views.h"
+#include "../view/views.h"
 
 /* The beginning of the file, by which it is recognised. */
 #define TRACE_MARK "{\"otherData\":{\"writer\":\"elide report --trace\""
@@ -189,7 +189,7 @@ static json_t *args_of(const struct report *r, const struct elide_span *m, const
 
 	json_object_set_new(o, "lock", json_text(l ? l->lock : NULL));
 	json_object_set_new(o, "class", json_text(l ? l->class : NULL));
-	json_object_set_new(o, "kind", json_text(kind_name(m->kind)));
+	json_object_set_new(o, "kind", json_text(kind_id(m->kind)));
 	json_object_set_new(o, "site", json_text(l ? l->site : NULL));
 	if (m->type == ELIDE_SPAN_ABORT)
 		json_object_set_new(o, "cause", json_text(cause_of(m)));
@@ -201,7 +201,8 @@ static json_t *args_of(const struct report *r, const struct elide_span *m, const
 static void put_interval(struct state *s, const struct report *r, const struct interval *in)
 {
 	const struct elide_span *m = in->m;
-	const char *what = span_names[m->type];
+	const char *what = m->type == ELIDE_SPAN_WAIT && !elide_kind_waits_for_lock(m->kind) ?
+				   "wait for others" : span_names[m->type];
 	const struct line *l = report_line(r, m->class_index, m->site, m->kind);
 	uint32_t pid = r->file->header.pid;
 	char name[SHORT_NAME + 16];

@@ -68,7 +68,7 @@ static void bar(struct page *p, const json_t *row, size_t number, uint64_t most)
 	const char *gap = "";
 
 	html_print(p->out, "<li><p class=who><a href=\"#p%u-r%zu\">", p->part, number);
-	html_lock(p->out, row);
+	html_lock(p, row);
 	fputs("</a></p>\n<svg class=bar aria-hidden=true>", p->out);
 	for (int column = 0; column < NR_CAUSE_COLUMNS; column++) {
 		for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
@@ -187,7 +187,7 @@ static void access_of(struct page *p, const json_t *a)
 	html_place(p->out, json_object_get(a, "code"));
 	if (json_is_object(section)) {
 		fputs(", in the section of ", p->out);
-		html_lock(p->out, section);
+		html_lock(p, section);
 	}
 	fputs(hint ? "; HITM loads: " : "; aborts: ", p->out);
 	html_count(p->out, json_object_get(a, hint ? "samples" : "count"));

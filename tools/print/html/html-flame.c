@@ -78,8 +78,9 @@ void html_flame(struct page *p)
 	const json_t *root = json_object_get(p->r, "flame");
 	struct drawing d = {p, ns_of(root), 0};
 
-	html_print(p->out, "<p class=note>As wide as the time waited: the lock, and below it the stack of "
-		   "the calls that waited for it, the outermost first.</p>\n"
+	fputs("<p class=note>As wide as the time waiting for locks, of which stacks are known for ", p->out);
+	html_ns(p->out, json_object_get(root, "ns"));
+	html_print(p->out, ": the lock, and below it the calls that waited for it, the outermost first.</p>\n"
 		   "<p class=tools hidden><label for=p%u-search>Search</label> "
 		   "<input type=search id=p%u-search class=search> "
 		   "<button type=button class=whole>Whole</button> "

@@ -62,7 +62,7 @@ static void blame(struct page *p, const json_t *row)
 	json_array_foreach(json_object_get(row, "blame"), i, b) {
 		html_print(p->out, "<tr><td class=word>%s</td><td>", text_of(b, "type"));
 		if (json_is_object(json_object_get(b, "held")))
-			html_lock(p->out, json_object_get(b, "held"));
+			html_lock(p, json_object_get(b, "held"));
 		else
 			fputs("not known", p->out);
 		fputs("</td>", p->out);
@@ -109,7 +109,7 @@ static void other_side(struct page *p, const json_t *d)
 	}
 	if (json_is_object(section)) {
 		fputs(json_is_object(other) ? ", in the section of " : "the section of ", p->out);
-		html_lock(p->out, section);
+		html_lock(p, section);
 	}
 	fputs("</p>\n", p->out);
 }
@@ -256,7 +256,7 @@ void html_rows(struct page *p)
 
 	json_array_foreach(json_object_get(p->r, "rows"), i, row) {
 		html_print(p->out, "<details class=row id=p%u-r%zu>\n<summary>", p->part, i + 1);
-		html_lock(p->out, row);
+		html_lock(p, row);
 		html_print(p->out, " <span class=word data-word=\"%s\">%s</span></summary>\n"
 			   "<div class=body>\n", text_of(row, "verdict"), text_of(row, "verdict"));
 		if (list_size(row, "findings"))

@@ -11,6 +11,7 @@
 
 #include "../../../lib/compiler.h"
 #include "../../base/text.h"
+#include "../../names/names.h"
 #include "../../names/short.h"
 #include "html.h"
 
@@ -179,15 +180,39 @@ void html_place(FILE *out, const json_t *place)
 	}
 }
 
-void html_lock(FILE *out, const json_t *o)
+void html_lock_name(struct page *p, const json_t *o, const char *lock)
 {
-	const char *lock = text_of(o, "lock"), *kind = text_of(o, "kind");
+	const json_t *names = json_object_get(p->r, "names");
+	const char *class = text_of(o, "class"), *name = class ? text_of(names, class) : NULL;
+
+	if (!name && lock)
+		name = text_of(names, lock);
+	if (!name)
+		html_symbol(p->out, lock ? lock : "any lock");
+	else if (lock && strcmp(name, lock))
+		html_print(p->out, "<code title=\"%s\">%s</code>", lock, name);
+	else
+		html_print(p->out, "<code>%s</code>", name);
+}
+
+const char *html_kind(const json_t *o)
+{
+	const char *kind = text_of(o, "kind");
+
+	for (unsigned int i = 0; kind && i < ELIDE_NR_KINDS; i++)
+		if (!strcmp(kind, kind_id(i)))
+			return kind_name(i);
+	return kind;
+}
+
+void html_lock(struct page *p, const json_t *o)
+{
 	const json_t *site = json_object_get(o, "site");
 
-	html_symbol(out, lock ? lock : "any lock");
-	html_print(out, " <span class=at>%s</span>", kind);
+	html_lock_name(p, o, text_of(o, "lock"));
+	html_print(p->out, " <span class=at>%s</span>", html_kind(o));
 	if (!json_is_null(site)) {
-		fputs(" at ", out);
-		html_place(out, site);
+		fputs(" at ", p->out);
+		html_place(p->out, site);
 	}
 }

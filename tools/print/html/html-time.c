@@ -129,7 +129,7 @@ static void lane(struct page *p, const json_t *events, double length)
 	fill_off(p, steps, length);
 	fputs("<tr><th scope=row>", p->out);
 	if (is_row(first))
-		html_lock(p->out, first);
+		html_lock(p, first);
 	else
 		fputs("the whole process", p->out);
 	html_print(p->out, " <span class=at>decisions: %zu</span></th><td><svg class=lane "
@@ -241,7 +241,7 @@ static void list(struct page *p)
 			fputs("-", p->out);
 		fputs("</td><td>", p->out);
 		if (is_row(e))
-			html_lock(p->out, e);
+			html_lock(p, e);
 		else
 			fputs("the whole process", p->out);
 		html_print(p->out, "</td><td class=word data-word=\"%s\">%s</td>", text_of(e, "event"),

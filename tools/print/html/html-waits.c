@@ -27,14 +27,6 @@ static uint64_t waited(const json_t *row)
 	return count_of(json_object_get(row, "wait_ns"), "total");
 }
 
-/* Does the row wait for work, or for others at a barrier, and so for no lock? */
-static bool waits_for_nothing(const json_t *row)
-{
-	const char *verdict = text_of(row, "verdict");
-
-	return verdict && !strncmp(verdict, "waits for ", strlen("waits for "));
-}
-
 /* The rows of a lock class. */
 struct lock {
 	const char *class;
@@ -51,8 +43,11 @@ static int compare_locks(const void *x, const void *y)
 	return (b->wait > a->wait) - (b->wait < a->wait);
 }
 
-/* The *@nr locks that threads waited for, the longest waits first. To be freed. */
-static struct lock *locks_of(const struct page *p, size_t *nr)
+/*
+ * The *@nr locks that threads waited for, or what else they waited at, the longest waits first. To be freed.
+ * @what: the rows' "waits_for"
+ */
+static struct lock *locks_of(const struct page *p, const char *what, size_t *nr)
 {
 	const json_t *rows = json_object_get(p->r, "rows"), *row;
 	struct lock *locks = calloc(json_array_size(rows) + 1, sizeof(*locks));
@@ -63,7 +58,7 @@ static struct lock *locks_of(const struct page *p, size_t *nr)
 		const char *class = text_of(row, "class");
 		struct lock *l = locks;
 
-		if (!locks || !waited(row) || waits_for_nothing(row))
+		if (!locks || !waited(row) || strcmp(text_of(row, "waits_for"), what))
 			continue;
 		while (l < locks + *nr && (!class || !l->class || strcmp(l->class, class)))
 			l++;
@@ -85,7 +80,15 @@ size_t html_nr_waits(const struct page *p)
 {
 	size_t nr;
 
-	free(locks_of(p, &nr));
+	free(locks_of(p, "locks", &nr));
+	return nr;
+}
+
+size_t html_nr_others(const struct page *p)
+{
+	size_t nr;
+
+	free(locks_of(p, "others", &nr));
 	return nr;
 }
 
@@ -118,13 +121,12 @@ static void wrapped(struct page *p, const json_t *caller, const json_t *site)
 static void wait_bar(struct page *p, const struct lock *l, uint64_t most, uint64_t all)
 {
 	const json_t *blocker = json_object_get(l->worst, "blocker");
-	const char *lock = text_of(l->worst, "lock");
 
 	html_print(p->out, "<li><p class=who><a href=\"#p%u-r%zu\">", p->part, l->number);
-	html_symbol(p->out, lock ? lock : "any lock");
+	html_lock_name(p, l->worst, text_of(l->worst, "lock"));
 	html_print(p->out, "</a> <span class=at>%s</span></p>\n<svg class=bar aria-hidden=true>"
 		   "<rect class=waits width=\"%.3f%%\" height=\"100%%\"/></svg>\n<p class=parts>",
-		   text_of(l->worst, "kind"), percent(l->wait, most));
+		   html_kind(l->worst), percent(l->wait, most));
 	print_ns(p->out, (double)l->wait);
 	html_print(p->out, ", %.1f%% of all; %llu wait%s, ", percent(l->wait, all),
 		   (unsigned long long)l->contended, l->contended == 1 ? "" : "s");
@@ -132,28 +134,34 @@ static void wait_bar(struct page *p, const struct lock *l, uint64_t most, uint64
 	fputs(" on average; mostly at ", p->out);
 	wrapped(p, main_caller(l->worst), json_object_get(l->worst, "site"));
 	if (json_is_object(blocker)) {
-		fputs(", for the section begun at ", p->out);
+		fputs(strcmp(text_of(l->worst, "waits_for"), "locks") ? ", until " : ", held by ", p->out);
 		wrapped(p, json_object_get(blocker, "caller"), json_object_get(blocker, "site"));
 	}
 	fputs("</p></li>\n", p->out);
 }
 
-void html_waits(struct page *p)
+static void wait_bars(struct page *p, const char *what, uint64_t all)
 {
-	uint64_t all = 0;
 	size_t nr;
-	struct lock *locks = locks_of(p, &nr);
+	struct lock *locks = locks_of(p, what, &nr);
 
-	for (size_t i = 0; i < nr; i++)
-		all += locks[i].wait;
 	fputs("<ol class=bars>\n", p->out);
 	for (size_t i = 0; i < nr && i < WAITS_MAX; i++)
 		wait_bar(p, &locks[i], locks[0].wait, all);
 	fputs("</ol>\n", p->out);
 	if (nr > WAITS_MAX)
-		html_print(p->out, "<p class=more>%zu more locks were waited for: see the table.</p>\n",
-			   nr - WAITS_MAX);
+		html_print(p->out, "<p class=more>%zu more: see the table.</p>\n", nr - WAITS_MAX);
 	free(locks);
+}
+
+void html_waits(struct page *p)
+{
+	wait_bars(p, "locks", waited(json_object_get(p->r, "totals")));
+}
+
+void html_others(struct page *p)
+{
+	wait_bars(p, "others", count_of(json_object_get(p->r, "totals"), "wait_others_ns"));
 }
 
 size_t html_nr_threads(const struct page *p)
@@ -186,7 +194,7 @@ void html_threads(struct page *p)
 	fputs("<div class=scroll tabindex=0 role=region aria-label=Threads>\n<table>\n<thead><tr>"
 	      "<th scope=col>Thread</th><th scope=col class=num>Id</th>"
 	      "<th scope=col class=num>Acquired</th><th scope=col class=num>Contended</th>"
-	      "<th scope=col class=num>Waited</th><td></td>"
+	      "<th scope=col class=num>Waiting for locks</th><td></td>"
 	      "<th scope=col class=num>Held</th><td></td></tr></thead>\n<tbody>\n", p->out);
 	json_array_foreach(threads, i, t) {
 		const json_t *tid = json_object_get(t, "tid");
@@ -274,10 +282,10 @@ void html_activity(struct page *p)
 		const json_t *waiting = json_object_get(l, "waiting"), *held = json_object_get(l, "held");
 
 		fputs("<tr><th scope=row>", p->out);
-		html_symbol(p->out, text_of(l, "lock"));
+		html_lock_name(p, l, text_of(l, "lock"));
 		fputs(" <span class=at>", p->out);
 		if (most_of(waiting) > 0) {
-			fputs("waited ", p->out);
+			html_print(p->out, "waiting for %s ", text_of(l, "waits_for"));
 			html_ns(p->out, json_object_get(l, "wait_ns"));
 			html_print(p->out, ", at most about %.1f at once", most_of(waiting));
 		}

@@ -15,11 +15,12 @@
 #include "../../model/columns.h"
 #include "../../model/compare.h"
 #include "../../names/names.h"
-#include "../flame.h"
+#include "blocks.h"
+#include "flame.h"
 #include "../json-report.h"
-#include "../view-line.h"
-#include "../view-thread.h"
-#include "../view-time.h"
+#include "../view/view-line.h"
+#include "../view/view-thread.h"
+#include "../view/view-time.h"
 #include "html.h"
 
 /* Rows whose findings are at the top of the page; other findings are only with their row. */
@@ -54,6 +55,22 @@ static json_t *cells_of(const struct report *r, const struct line *l, const bool
 	return list;
 }
 
+/* The names of locks in the table, by class and by whole name. */
+static json_t *names_of(const struct report *r)
+{
+	json_t *names = json_object();
+
+	for (size_t i = 0; i < r->nr_built; i++) {
+		const struct line *l = &r->lines[i];
+
+		if (l->nr_classes != 1)
+			continue;
+		json_object_set_new(names, l->class, json_text(l->short_lock));
+		json_object_set_new(names, l->lock, json_text(l->short_lock));
+	}
+	return names;
+}
+
 json_t *html_tree(const struct report *r, size_t top)
 {
 	json_t *tree = json_report(r, top), *columns = json_array(), *row;
@@ -72,6 +89,8 @@ json_t *html_tree(const struct report *r, size_t top)
 	json_object_set_new(tree, "threads", threads_json(r));
 	json_object_set_new(tree, "activity", activity_json(r));
 	json_object_set_new(tree, "flame", flame_json(r));
+	json_object_set_new(tree, "blocks", blocks_json(r));
+	json_object_set_new(tree, "names", names_of(r));
 	json_array_foreach(json_object_get(tree, "rows"), i, row)
 		json_object_set_new(row, "cells", cells_of(r, &r->lines[i], shown));
 	json_object_set_new(tree, "more_rows", json_integer(r->nr_lines - i));
@@ -129,7 +148,7 @@ static void findings(struct page *p)
 		if (!list_size(row, "findings") || told++ >= FINDING_ROWS_MAX)
 			continue;
 		html_print(p->out, "<li><h4><a href=\"#p%u-r%zu\">", p->part, i + 1);
-		html_lock(p->out, row);
+		html_lock(p, row);
 		fputs("</a></h4>\n", p->out);
 		html_findings(p, row);
 		fputs("</li>\n", p->out);
@@ -145,6 +164,19 @@ static size_t nr_rows(const struct page *p)
 	return list_size(p->r, "rows");
 }
 
+/* The text of the column of sites, which narrow windows show below the lock. */
+static const char *site_cell(const json_t *columns, const json_t *row)
+{
+	const json_t *column;
+	size_t i;
+
+	json_array_foreach(columns, i, column)
+		if (!strcmp(text_of(column, "id"), "site"))
+			return json_string_value(
+				json_array_get(json_array_get(json_object_get(row, "cells"), i), 0));
+	return "";
+}
+
 static void table_row(struct page *p, const json_t *columns, const json_t *row, size_t number)
 {
 	const json_t *column;
@@ -158,11 +190,11 @@ static void table_row(struct page *p, const json_t *columns, const json_t *row, 
 
 		if (!i)
 			html_print(p->out, "<th scope=row title=\"%s\"><a href=\"#p%u-r%zu\">%s</a>"
-				   "</th>", whole ? whole : "", p->part, number,
-				   text && *text ? text : "unknown");
+				   "<span class=under>%s</span></th>", whole ? whole : "", p->part, number,
+				   text && *text ? text : "unknown", site_cell(columns, row));
 		else if (json_is_true(json_object_get(column, "number")))
-			html_print(p->out, "<td class=num data-v=\"%.6f\">%s</td>",
-				   json_number_value(json_array_get(cell, 1)), text);
+			html_print(p->out, "<td class=\"num c-%s\" data-v=\"%.6f\">%s</td>",
+				   text_of(column, "id"), json_number_value(json_array_get(cell, 1)), text);
 		else
 			html_print(p->out, "<td class=\"c-%s\" data-word=\"%s\">%s</td>",
 				   text_of(column, "id"), text, text);
@@ -186,9 +218,9 @@ static void table(struct page *p)
 		   "<table class=rows aria-describedby=p%u-columns>\n<thead><tr>",
 		   p->part, p->part, p->part, p->part);
 	json_array_foreach(columns, i, column)
-		html_print(p->out, "<th scope=col%s>%s</th>",
-			   json_is_true(json_object_get(column, "number")) ? " class=num" : "",
-			   text_of(column, "head"));
+		html_print(p->out, "<th scope=col class=\"%sc-%s\">%s</th>",
+			   json_is_true(json_object_get(column, "number")) ? "num " : "",
+			   text_of(column, "id"), text_of(column, "head"));
 	fputs("</tr></thead>\n<tbody>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "rows"), i, row)
 		table_row(p, columns, row, i + 1);
@@ -224,9 +256,11 @@ static void misuse(struct page *p)
 		fputs("<li>", p->out);
 		html_place(p->out, json_object_get(m, "site"));
 		html_print(p->out, " %s <span class=at>%s</span>", misuse_text(text_of(m, "type")),
-			   text_of(m, "kind"));
-		if (lock)
-			html_print(p->out, " <code>%s</code>", lock);
+			   html_kind(m));
+		if (lock) {
+			fputc(' ', p->out);
+			html_lock_name(p, m, lock);
+		}
 		fputs(", times: ", p->out);
 		html_count(p->out, json_object_get(m, "count"));
 		fputs("</li>\n", p->out);
@@ -250,9 +284,10 @@ static void cycle(struct page *p, const json_t *edges)
 
 		html_print(p->out, "<li>Thread %llu holds ",
 			   (unsigned long long)count_of(e, "thread"));
-		html_lock(p->out, e);
-		html_print(p->out, " and takes <code>%s</code> <span class=at>%s</span> at ",
-			   text_of(next, "lock"), text_of(e, "next_kind"));
+		html_lock(p, e);
+		fputs(" and takes ", p->out);
+		html_lock_name(p, next, text_of(next, "lock"));
+		html_print(p->out, " <span class=at>%s</span> at ", text_of(e, "next_kind"));
 		html_place(p->out, json_object_get(e, "next_site"));
 		fputs("</li>\n", p->out);
 	}
@@ -344,7 +379,7 @@ static void run(struct page *p)
 	fact(p->out, "Program", text_of(program, "exe"));
 	fact_number(p->out, "Process", json_object_get(program, "pid"));
 	fact(p->out, "Started", text_of(program, "start_date"));
-	fact_number(p->out, "Exit code", json_object_get(program, "exit"));
+	fact(p->out, "Ended", text_of(program, "ended"));
 	fact_number(p->out, "Threads", json_object_get(program, "threads"));
 	fact(p->out, "Mode", text_of(p->r, "mode"));
 	fact(p->out, "Policy", text_of(p->r, "policy"));
@@ -377,10 +412,12 @@ static const struct section {
 	size_t (*count)(const struct page *p);
 	void (*print)(struct page *p);
 } sections[] = {
-	{"waits", "Where threads waited", html_nr_waits, html_waits},
+	{"waits", "Waiting for locks", html_nr_waits, html_waits},
+	{"blocks", "Who blocks whom", html_has_blocks, html_blocks},
 	{"findings", "What to do", nr_findings, findings},
 	{"table", "Locks and call sites", nr_rows, table},
-	{"flame", "Stacks that waited", html_has_flame, html_flame},
+	{"others", "Waiting for others", html_nr_others, html_others},
+	{"flame", "Stacks that waited for locks", html_has_flame, html_flame},
 	{"time", "Waits and holds over the run", html_nr_lanes, html_activity},
 	{"threads", "Threads", html_nr_threads, html_threads},
 	{"misuse", "Misuse", nr_misuse, misuse},
@@ -398,7 +435,8 @@ static void summary(struct page *p)
 	const json_t *totals = json_object_get(p->r, "totals");
 	const json_t *elided = json_object_get(totals, "elided");
 	const json_t *elapsed = json_object_get(json_object_get(p->r, "program"), "elapsed_s");
-	const json_t *waited = json_object_get(json_object_get(totals, "wait_ns"), "total");
+	const json_t *locks = json_object_get(json_object_get(totals, "wait_ns"), "total");
+	const json_t *others = json_object_get(totals, "wait_others_ns");
 	char run[32];
 
 	if (!nr_rows(p) && !nr_misuse(p)) {
@@ -419,9 +457,14 @@ static void summary(struct page *p)
 	if (count_of(totals, "contended"))
 		html_print(p->out, "<div><dt>contended</dt><dd>%.2f%%</dd></div>\n",
 			   percent(count_of(totals, "contended"), count_of(totals, "acquired")));
-	if (json_is_integer(waited)) {
-		fputs("<div><dt>waited</dt><dd>", p->out);
-		html_ns(p->out, waited);
+	if (json_is_integer(locks)) {
+		fputs("<div><dt>waiting for locks</dt><dd>", p->out);
+		html_ns(p->out, locks);
+		fputs("</dd></div>\n", p->out);
+	}
+	if (json_integer_value(others)) {
+		fputs("<div><dt>waiting for others</dt><dd>", p->out);
+		html_ns(p->out, others);
 		fputs("</dd></div>\n", p->out);
 	}
 	if (json_is_real(elapsed)) {

@@ -4,7 +4,7 @@
  *
  * The page is made of the object that report --json prints, so both say the
  * same: html.c (page, findings, table), html-rows.c (details of a row),
- * html-waits.c (waits by lock, threads, waits over time), html-flame.c, html-draw.c
+ * html-waits.c (waits by lock, threads, waits over time), html-blocks.c, html-flame.c, html-draw.c
  * (bars, cache lines), html-time.c (decisions), html-text.c (text and numbers). Names in a data file
  * may be hostile: only %s of html_print() may write them.
  */
@@ -55,8 +55,17 @@ void html_symbol(FILE *out, const char *symbol);
 /** html_seconds() - a time in seconds with the unit that fits it. */
 void html_seconds(FILE *out, double s);
 
+/**
+ * html_lock_name() - the lock of an object that has a class, or else that lock, as the table spells it; its
+ * tooltip has the whole name.
+ */
+void html_lock_name(struct page *p, const json_t *o, const char *lock);
+
 /** html_lock() - lock and kind of an object that has these, and its site. */
-void html_lock(FILE *out, const json_t *o);
+void html_lock(struct page *p, const json_t *o);
+
+/** html_kind() - the word of a table for a kind in JSON. */
+const char *html_kind(const json_t *o);
 
 /** text_of() - a member that is a string; NULL if it is none. */
 const char *text_of(const json_t *o, const char *key);
@@ -88,6 +97,10 @@ void html_lines(struct page *p);
 size_t html_nr_waits(const struct page *p);
 void html_waits(struct page *p);
 
+/** html_others() - how long they waited for others; html_nr_others(): number of what they waited at. */
+size_t html_nr_others(const struct page *p);
+void html_others(struct page *p);
+
 /** html_threads() - what each thread waited and held; html_nr_threads(): their number. */
 size_t html_nr_threads(const struct page *p);
 void html_threads(struct page *p);
@@ -101,6 +114,12 @@ void html_activity(struct page *p);
 /** html_flame() - a flame graph of the stacks that waited; html_has_flame(): 1 if there are any. */
 size_t html_has_flame(const struct page *p);
 void html_flame(struct page *p);
+
+/* html-blocks.c */
+
+/** html_blocks() - the calls that waited, and those that held the locks; html_has_blocks(): 1 if any are known. */
+size_t html_has_blocks(const struct page *p);
+void html_blocks(struct page *p);
 
 /* html-time.c */
 

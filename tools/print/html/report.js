@@ -127,7 +127,7 @@ for (const flame of document.querySelectorAll('.flame')) {
 				sum += f.width;
 				end = f.x + f.width;
 			}
-		found.textContent = text ? `${sum.toFixed(1)}% of the time waited` : '';
+		found.textContent = text ? `${sum.toFixed(1)}% of the time waiting for locks` : '';
 	};
 
 	for (const f of frames)

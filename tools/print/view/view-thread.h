@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "../base/json.h"
-#include "../model/report.h"
+#include "../../base/json.h"
+#include "../../model/report.h"
 
 /**
  * threads_table() - print the threads as text, those that waited longest first.

@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "../../lib/compiler.h"
-#include "../base/colour.h"
-#include "../base/text.h"
-#include "../model/columns.h"
-#include "../model/threads.h"
-#include "csv.h"
+#include "../../../lib/compiler.h"
+#include "../../base/colour.h"
+#include "../../base/text.h"
+#include "../../model/columns.h"
+#include "../../model/threads.h"
+#include "../csv.h"
 
 static const struct column {
 	const char *head;
@@ -23,7 +23,7 @@ static const struct column {
 	enum column_view view;
 } columns[] = {
 #define ELIDE_THREAD_COLUMN(id, head, unit, value, view, help) {head, unit, view},
-#include "../model/threads.def"
+#include "../../model/threads.def"
 #undef ELIDE_THREAD_COLUMN
 };
 
@@ -38,7 +38,7 @@ static void fill_cells(const struct report *r, const struct thread_line *t,
 	int i = 0;
 
 #define ELIDE_THREAD_COLUMN(id, head, unit, value, view, help) FILL_##unit(value, unit);
-#include "../model/threads.def"
+#include "../../model/threads.def"
 #undef ELIDE_THREAD_COLUMN
 }
 

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../base/json.h"
-#include "../model/report.h"
+#include "../../base/json.h"
+#include "../../model/report.h"
 
 /**
  * struct stack_weight - events and cycles that a sample represents.
@@ -45,10 +45,10 @@ void stacks_csv(const struct report *r, FILE *out, size_t top);
 /** stacks_json() - the stacks as an array. */
 json_t *stacks_json(const struct report *r, size_t top);
 
-/**
- * folded_print() - print the stacks of one type as folded lines for flame graphs.
- * @type: enum elide_sample_type
- */
-void folded_print(const struct report *r, FILE *out, unsigned int type);
+/* Which stacks are folded: waits are FOLDED_WAIT for locks, and FOLDED_OTHERS for others. */
+enum folding { FOLDED_ABORT, FOLDED_WAIT, FOLDED_BLOCK, FOLDED_OTHERS };
+
+/** folded_print() - print stacks as folded lines for flame graphs. */
+void folded_print(const struct report *r, FILE *out, enum folding what);
 
 #endif

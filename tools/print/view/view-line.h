@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "../base/json.h"
-#include "../model/report.h"
+#include "../../base/json.h"
+#include "../../model/report.h"
 
 /* Each shows the first @top lines, most cycles first; 0 for all. */
 

@@ -8,23 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/compiler.h"
-#include "../base/text.h"
-#include "../names/names.h"
-#include "csv.h"
+#include "../../../lib/compiler.h"
+#include "../../base/text.h"
+#include "../../names/names.h"
+#include "../csv.h"
 #include "views.h"
 
 int where_fill(const struct report *r, struct where *w, uint32_t class_index, unsigned int kind,
 	       uint64_t site)
 {
 	const struct elide_class *c = &r->file->classes[class_index];
+	const struct line *l = report_line(r, class_index, site, kind);
 	struct place place;
 
 	memset(w, 0, sizeof(*w));
 	w->kind = kind;
 	w->lock = class_name(r->symbols, c, &place);
 	w->class = class_id(c, &place);
-	short_lock(w->short_lock, sizeof(w->short_lock), c, w->lock, &place);
+	/* As in the table, where equal names are told apart. */
+	if (l && l->nr_classes == 1)
+		memcpy(w->short_lock, l->short_lock, sizeof(w->short_lock));
+	else
+		short_lock(w->short_lock, sizeof(w->short_lock), c, w->lock, &place);
 	symbolize_call(r->symbols, site, &w->site);
 	return w->lock && w->class ? 0 : -ENOMEM;
 }
@@ -44,7 +49,7 @@ void view_print(FILE *out, const struct place *p)
 	char shortened[SHORT_NAME], *name = code_name(p);
 
 	if (!name || strlen(name) > VIEW_NAME_MAX) {
-		short_place(shortened, sizeof(shortened), p, "");
+		short_place(shortened, sizeof(shortened), p);
 		print_clean(out, shortened);
 	} else {
 		print_clean(out, name);
@@ -79,6 +84,6 @@ void where_csv(FILE *out, const struct where *w)
 {
 	csv_text(out, w->lock);
 	csv_text(out, w->class);
-	csv_text(out, w->lock ? kind_name(w->kind) : NULL);
+	csv_text(out, w->lock ? kind_id(w->kind) : NULL);
 	csv_place(out, &w->site);
 }

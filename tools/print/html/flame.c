@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/compiler.h"
-#include "../model/evidence.h"
-#include "view-stack.h"
-#include "views.h"
+#include "../../../lib/compiler.h"
+#include "../../model/evidence.h"
+#include "../view/view-stack.h"
+#include "../view/views.h"
 
 /* A function in a stack; nodes are found by index, 0 is the root and no node's child. */
 struct node {
@@ -167,7 +167,7 @@ json_t *flame_json(const struct report *r)
 	node_add(&t, "", "");
 	for (size_t i = 0; t.nr && i < r->file->nr_samples; i++)
 		if (r->file->samples[i].type == ELIDE_SAMPLE_WAIT &&
-		    elide_kind_is_lock(r->file->samples[i].kind))
+		    elide_kind_waits_for_lock(r->file->samples[i].kind))
 			add_sample(r, &t, &r->file->samples[i]);
 	if (t.nr && t.nodes[0].ns > 0)
 		o = node_json(&t, 0);

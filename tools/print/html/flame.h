@@ -7,8 +7,8 @@
 #ifndef ELIDE_FLAME_H
 #define ELIDE_FLAME_H
 
-#include "../base/json.h"
-#include "../model/report.h"
+#include "../../base/json.h"
+#include "../../model/report.h"
 
 /**
  * flame_json() - the stacks of the waits as a tree: at the root the locks, then the callers, the

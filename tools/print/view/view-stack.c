@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/compiler.h"
-#include "../base/sort.h"
-#include "../base/text.h"
-#include "../model/columns.h"
-#include "../model/evidence.h"
-#include "../model/sums.h"
-#include "../names/names.h"
-#include "csv.h"
-#include "json-evidence.h"
+#include "../../../lib/compiler.h"
+#include "../../base/sort.h"
+#include "../../base/text.h"
+#include "../../model/columns.h"
+#include "../../model/evidence.h"
+#include "../../model/sums.h"
+#include "../../names/names.h"
+#include "../csv.h"
+#include "../json-evidence.h"
 #include "view-stack.h"
 #include "views.h"
 
@@ -86,8 +86,8 @@ struct stack_weight stack_weight(const struct report *r, const struct elide_samp
 	return w;
 }
 
-/* Prints the number and name of the events of a sample. */
-static void print_events(FILE *out, unsigned int type, uint64_t nr)
+/* Prints the name of the events of a sample. */
+static void print_events(FILE *out, const struct elide_sample *s, uint64_t nr)
 {
 	static const char *const says[][2] = {
 		[ELIDE_SAMPLE_ABORT] = {"abort", "aborts"},
@@ -96,7 +96,9 @@ static void print_events(FILE *out, unsigned int type, uint64_t nr)
 					"releases that others waited for"},
 	};
 
-	fputs(says[type][nr != 1], out);
+	fputs(says[s->type][nr != 1], out);
+	if (s->type == ELIDE_SAMPLE_WAIT && !elide_kind_waits_for_lock(s->kind))
+		fputs(" for others", out);
 }
 
 static void print_stack(const struct report *r, FILE *out, const struct elide_sample *s)
@@ -114,7 +116,7 @@ static void print_stack(const struct report *r, FILE *out, const struct elide_sa
 	weight = stack_weight(r, s);
 	scale(count, sizeof(count), weight.count, "");
 	fprintf(out, "%s: %s%s ", sample_name(s->type), weight.exact ? "" : "~", count);
-	print_events(out, s->type, weight.count < 1.5 ? 1 : 2);
+	print_events(out, s, weight.count < 1.5 ? 1 : 2);
 	if (s->type != ELIDE_SAMPLE_BLOCK) {
 		scale_time(r, time, sizeof(time), weight.cycles);
 		fprintf(out, ", %s%s", weight.exact ? "" : "~", time);
@@ -258,7 +260,19 @@ static uint64_t folded_weight(const struct report *r, const struct elide_sample 
 	return to_ns(r, (uint64_t)w.cycles, &ns) ? (uint64_t)w.cycles : ns;
 }
 
-void folded_print(const struct report *r, FILE *out, unsigned int type)
+static bool is_folded(const struct elide_sample *s, enum folding what)
+{
+	static const unsigned int types[] = {
+		[FOLDED_ABORT] = ELIDE_SAMPLE_ABORT, [FOLDED_WAIT] = ELIDE_SAMPLE_WAIT,
+		[FOLDED_BLOCK] = ELIDE_SAMPLE_BLOCK, [FOLDED_OTHERS] = ELIDE_SAMPLE_WAIT,
+	};
+
+	return s->type == types[what] &&
+	       (s->type != ELIDE_SAMPLE_WAIT ||
+		elide_kind_waits_for_lock(s->kind) == (what == FOLDED_WAIT));
+}
+
+void folded_print(const struct report *r, FILE *out, enum folding what)
 {
 	const struct data_file *f = r->file;
 	struct folded *lines = reallocarray(NULL, f->nr_samples + 1, sizeof(*lines));
@@ -268,7 +282,7 @@ void folded_print(const struct report *r, FILE *out, unsigned int type)
 		const struct elide_sample *s = &f->samples[i];
 		struct where where = {0};
 
-		if (s->type != type)
+		if (!is_folded(s, what))
 			continue;
 		if (!where_of(r, s, &where))
 			lines[nr].text = fold(r, s->stack, where.short_lock, true);

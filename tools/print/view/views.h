@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "../model/report.h"
+#include "../../model/report.h"
 
 /**
  * struct where - the row that a sample belongs to, named.

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "../base/json.h"
-#include "../model/report.h"
+#include "../../base/json.h"
+#include "../../model/report.h"
 
 /**
  * activity_table() - print a line of steps for the waits of each lock, and one for its holds.

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "../base/json.h"
-#include "../model/answer/groups.h"
+#include "../../base/json.h"
+#include "../../model/answer/groups.h"
 
 /** chain_table() - print the groups of threads, for which others they wait, and the chain. Return: 0 or -ENOMEM. */
 int chain_table(const struct report *r, FILE *out, int width);

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/text.h"
-#include "../model/sums.h"
-#include "../names/names.h"
-#include "answer-print.h"
-#include "csv.h"
-#include "json-evidence.h"
+#include "../../base/text.h"
+#include "../../model/sums.h"
+#include "../../names/names.h"
+#include "../answer-print.h"
+#include "../csv.h"
+#include "../json-evidence.h"
 #include "view-chain.h"
 
 /* What an edge says: in which call, for which lock, until which call. */
@@ -31,7 +31,7 @@ static void edge_text(const struct report *r, const struct group_edge *e, char *
 	answer_add(to, size, "in ");
 	answer_add_place(to, size, &l.site_place);
 	answer_add(to, size, " for %s", l.short_lock);
-	if (e->blame && is_wait_for_lock(l.kind)) {
+	if (e->blame && elide_kind_waits_for_lock(l.kind)) {
 		answer_add(to, size, ", held in ");
 		answer_add_call(to, size, r, e->blame->held_site);
 	} else if (e->blame) {
@@ -211,7 +211,7 @@ int chain_csv(const struct report *r, FILE *out)
 			sum_line(r, &r->sums->sum[e->sum], &l);
 			rc = line_name(r, &l);
 			csv_text(out, l.lock);
-			csv_text(out, kind_name(l.kind));
+			csv_text(out, kind_id(l.kind));
 			csv_place(out, &l.site_place);
 			line_free_names(&l);
 		}

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/compiler.h"
-#include "../base/colour.h"
-#include "../base/text.h"
-#include "../model/activity.h"
-#include "../names/names.h"
-#include "csv.h"
+#include "../../../lib/compiler.h"
+#include "../../base/colour.h"
+#include "../../base/text.h"
+#include "../../model/activity.h"
+#include "../../names/names.h"
+#include "../csv.h"
 
 /* Characters of a lock's name, and of the text beside the steps. */
 #define NAME_WIDTH 32
@@ -95,7 +95,8 @@ static void print_lane(const struct report *r, const struct activity *a, const s
 	if (most > 0) {
 		print_steps(a, l->waiting, nr, COLOUR_WARN, out);
 		scale_ns(wait, sizeof(wait), l->wait * (double)r->ns / (double)r->cycles);
-		fprintf(out, " waited %s, ~%.2g at once\n", wait, most);
+		fprintf(out, " waited %s%s, ~%.2g at once\n",
+			elide_kind_waits_for_lock(l->kind) ? "" : "for others ", wait, most);
 	}
 	for (size_t i = 0; i < a->nr_steps; i++)
 		sum += l->held[i];
@@ -171,6 +172,7 @@ json_t *activity_json(const struct report *r)
 		to_ns(r, (uint64_t)l->wait, &ns);
 		json_object_set_new(lane, "class", json_text(l->class));
 		json_object_set_new(lane, "lock", json_text(l->name));
+		json_object_set_new(lane, "waits_for", json_text(waits_for(l->kind)));
 		json_object_set_new(lane, "samples", json_number(l->nr));
 		json_object_set_new(lane, "wait_ns", json_number(ns));
 		json_object_set_new(lane, "waiting", steps_json(&a, l->waiting));

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/compiler.h"
-#include "../base/sort.h"
-#include "../base/text.h"
-#include "../model/evidence.h"
-#include "../names/names.h"
-#include "csv.h"
-#include "json-evidence.h"
+#include "../../../lib/compiler.h"
+#include "../../base/sort.h"
+#include "../../base/text.h"
+#include "../../model/evidence.h"
+#include "../../names/names.h"
+#include "../csv.h"
+#include "../json-evidence.h"
 #include "view-line.h"
 #include "views.h"
 
