@@ -20,7 +20,6 @@ truth=$O/tests/truth
 EXPECTED_TO_FAIL='
 	parking: verdict */cond
 	processor: blamed m
-	order without a cycle: cycles
 	one lock: *'
 
 # Figures that are right in some runs: a thread may arrive for the next round of the barrier before the others look who
