@@ -80,7 +80,9 @@ _Static_assert(sizeof(struct elide_module) == 512, "fixed layout");
 enum elide_class_type {
 	ELIDE_CLASS_INIT = 1, /* address: return address of the call that initialised the lock */
 	ELIDE_CLASS_STATIC,   /* address: the lock itself, or the array, inside an object's data */
-	ELIDE_CLASS_FIRST,    /* address: return address of the first call that locked it */
+	/* address: return address of the first call that locked it. Which call that is may be chance: readers
+	 * join such classes of one kind where they have rows of the same site. */
+	ELIDE_CLASS_FIRST,
 	ELIDE_CLASS_BEYOND,   /* address: 0; locks beyond ELIDE_MAX_LOCKS or of classes beyond 4096 */
 };
 
@@ -401,6 +403,9 @@ struct elide_misuse {
 /* Locks in a cycle, at most. */
 #define ELIDE_ORDER_EDGES 8
 
+/* elide_order.flags */
+#define ELIDE_ORDER_LOCKS 1u
+
 /**
  * struct elide_order_edge - a thread acquired a lock while it held another one.
  * @class_index: class of the held lock
@@ -421,14 +426,13 @@ struct elide_order_edge {
 /**
  * struct elide_order - locks that were acquired in a cycle.
  * @nr_edges: edges in @edges, at least 2
+ * @flags:    ELIDE_ORDER_LOCKS: each edge acquires the very lock that the next one holds
  * @edges:    each acquires a lock of the class that the next one holds; the last one a lock of the
  *            class that the first one holds
- *
- * If all edges are of one class, each acquires the very lock that the next one holds.
  */
 struct elide_order {
 	uint32_t nr_edges;
-	uint32_t reserved;
+	uint32_t flags;
 	struct elide_order_edge edges[ELIDE_ORDER_EDGES];
 };
 

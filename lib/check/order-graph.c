@@ -66,6 +66,25 @@ int order_graph_add(struct order_graph *g, const struct order_edge *edge)
 	return index;
 }
 
+int order_graph_move(struct order_graph *g, uint64_t from, uint64_t to)
+{
+	uint32_t nr = g->nr;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct order_edge copy = g->edges[i];
+
+		if (copy.moved || (copy.from != from && copy.to != from))
+			continue;
+		g->edges[i].moved = true;
+		copy.from = copy.from == from ? to : copy.from;
+		copy.to = copy.to == from ? to : copy.to;
+		if (copy.from != copy.to && !order_graph_has(g, &copy) && order_graph_add(g, &copy) < 0)
+			rc = -ENOSPC;
+	}
+	return rc;
+}
+
 /* Can a thread of the first edge wait for a thread of the second? Two readers do not wait. */
 static bool follows(const struct order_edge *first, const struct order_edge *second)
 {
@@ -105,8 +124,8 @@ int order_graph_cycle(struct order_graph *g, uint32_t edge, const struct order_e
 		if (at != edge && follows(e, start))
 			return way(g, edge, at, cycle, max);
 		for (uint16_t i = g->by_from[list_of(e->to)]; i; i = g->next_from[i - 1]) {
-			if (g->seen[i - 1] || !follows(e, &g->edges[i - 1]) ||
-			    tail == ORDER_MAX_EDGES)
+			if (g->seen[i - 1] || g->edges[i - 1].moved ||
+			    !follows(e, &g->edges[i - 1]) || tail == ORDER_MAX_EDGES)
 				continue;
 			g->seen[i - 1] = true;
 			g->parent[i - 1] = at;

@@ -7,7 +7,7 @@
  * (Documentation/locking/lockdep-design.rst).
  *
  * Must never allocate, lock or call the system: the caller serialises
- * order_graph_add() and order_graph_cycle(); order_graph_has() may run beside them.
+ * order_graph_add(), order_graph_move() and order_graph_cycle(); order_graph_has() may run beside them.
  * Memory that is all zeroes is an empty graph.
  */
 #ifndef ELIDE_ORDER_GRAPH_H
@@ -31,6 +31,7 @@
  * @tid:       id of the first thread that did so
  * @from_class: index of the class of @from
  * @from_kind, @to_kind: enum elide_kind
+ * @moved: another edge replaces it, see order_graph_move(); only the caller that serialises changes it
  */
 struct order_edge {
 	uint64_t from;
@@ -41,6 +42,7 @@ struct order_edge {
 	uint32_t from_class;
 	uint16_t from_kind;
 	uint16_t to_kind;
+	bool moved;
 };
 
 /**
@@ -76,6 +78,18 @@ bool order_graph_has(const struct order_graph *g, const struct order_edge *edge)
  * Return: its index; -ENOSPC if the graph is full.
  */
 int order_graph_add(struct order_graph *g, const struct order_edge *edge);
+
+/**
+ * order_graph_move() - a node becomes a part of another one.
+ * @g: the graph
+ * @from, @to: the nodes
+ *
+ * Each edge of @from gets a copy of @to instead, which is added to the edges, and counts no more; one between
+ * the two gets none.
+ *
+ * Return: 0; -ENOSPC if the graph is full.
+ */
+int order_graph_move(struct order_graph *g, uint64_t from, uint64_t to);
 
 /**
  * order_graph_cycle() - the shortest cycle that an edge closes.

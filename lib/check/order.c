@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/testpoint.h"
+#include "../state/class.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/wiped.h"
@@ -17,13 +18,31 @@
 /* Cycles that are written to the data file, at most; further ones count as dropped. Chosen here. */
 #define MAX_CIRCLES 256
 
+/* Places for calls that lock; at most half are used, beyond that classes stay apart. Chosen. */
+#define NR_SITES 16384
+
+/*
+ * Up to this number of edges the graph of locks has those between locks of two classes, too, that may turn
+ * out to be one class. Chosen: half of its room is left for locks that are of one class.
+ */
+#define SPARE_EDGES (ORDER_MAX_EDGES / 2)
+
 /* Bits of an address in a node; the bits above are the generation of the lock at it. */
 #define ADDRESS_BITS 48
+
+/* A call that locks locks without an initialisation. @kind: of the class; 0: a free place */
+struct order_site {
+	uint64_t site;
+	uint32_t kind;
+	uint32_t class_index;
+};
 
 /**
  * struct order - the tables of a process, wiped by a fork.
  * @classes: order of classes
  * @locks:   order of locks of one class
+ * @parents: by number of a class, a lower number of a class of which it is a part, + 1; 0: none
+ * @sites:   calls that lock classes of ELIDE_CLASS_FIRST, by a hash; @nr_sites
  * @chunk:   chunk of the data file for the cycles
  * @nr_written: cycles written
  * @written: cycle_key() of each of them
@@ -31,6 +50,9 @@
 struct order {
 	struct order_graph classes;
 	struct order_graph locks;
+	uint16_t parents[ELIDE_MAX_CLASSES + ELIDE_NR_KINDS];
+	struct order_site sites[NR_SITES];
+	uint32_t nr_sites;
 	struct elide_chunk *chunk;
 	uint32_t nr_written;
 	uint64_t written[MAX_CIRCLES];
@@ -73,14 +95,24 @@ void elide_order_renew(const void *lock)
 	__atomic_add_fetch(generation(lock), 1, __ATOMIC_RELAXED);
 }
 
-/* Hash of the classes of a cycle: a sum, so that it does not depend on the first one. */
-static uint64_t cycle_key(const struct order_edge *const *cycle, int nr)
+/* The node of a class: that of all classes that were joined. Lock-free. */
+static uint32_t class_node(uint32_t class_index)
 {
-	uint64_t key = 0;
+	uint16_t parent;
+
+	while ((parent = READ_ONCE(order->parents[class_index])))
+		class_index = parent - 1;
+	return class_index;
+}
+
+/* Hash of the classes of a cycle: a sum, so that it does not depend on the first one. */
+static uint64_t cycle_key(const struct order_edge *const *cycle, int nr, uint32_t flags)
+{
+	uint64_t key = flags;
 
 	for (int i = 0; i < nr; i++) {
 		/* The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
-		uint64_t x = (cycle[i]->from_class + 1) * 0x9e3779b97f4a7c15ull;
+		uint64_t x = (class_node(cycle[i]->from_class) + 1) * 0x9e3779b97f4a7c15ull;
 
 		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 		key += x ^ x >> 27;
@@ -97,9 +129,10 @@ static bool is_written(uint64_t key)
 	return false;
 }
 
-static void write_cycle(const struct order_edge *const *cycle, int nr)
+/* @flags: of struct elide_order */
+static void write_cycle(const struct order_edge *const *cycle, int nr, uint32_t flags)
 {
-	uint64_t key = cycle_key(cycle, nr);
+	uint64_t key = cycle_key(cycle, nr, flags);
 	struct elide_order *record;
 
 	if (is_written(key))
@@ -110,6 +143,7 @@ static void write_cycle(const struct order_edge *const *cycle, int nr)
 	if (!record)
 		return drop();
 	record->nr_edges = nr;
+	record->flags = flags;
 	for (int i = 0; i < nr; i++) {
 		const struct order_edge *e = cycle[i];
 
@@ -135,10 +169,21 @@ struct new_edge {
 	const struct order_edge *edge;
 };
 
-static void add_locked(struct order_graph *g, const struct order_edge *edge)
+/* Writes the cycle that an edge closes, if any. */
+static void look_for_cycle(struct order_graph *g, uint32_t index)
 {
 	const struct order_edge *cycle[ELIDE_ORDER_EDGES];
-	int index, nr;
+	int nr = order_graph_cycle(g, index, cycle, ELIDE_ORDER_EDGES);
+
+	if (nr == -E2BIG)
+		return drop();
+	if (nr > 0)
+		write_cycle(cycle, nr, g == &order->locks ? ELIDE_ORDER_LOCKS : 0);
+}
+
+static void add_locked(struct order_graph *g, const struct order_edge *edge)
+{
+	int index;
 
 	/* Another thread may have added it meanwhile. */
 	if (order_graph_has(g, edge))
@@ -147,11 +192,75 @@ static void add_locked(struct order_graph *g, const struct order_edge *edge)
 	index = order_graph_add(g, edge);
 	if (index < 0)
 		return drop();
-	nr = order_graph_cycle(g, index, cycle, ELIDE_ORDER_EDGES);
-	if (nr == -E2BIG)
-		return drop();
-	if (nr > 0)
-		write_cycle(cycle, nr);
+	look_for_cycle(g, index);
+}
+
+/* The place of a call, or a free one. */
+static struct order_site *site_of(uint64_t site, uint32_t kind)
+{
+	uint32_t at = (site ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ull >> 32;
+
+	for (uint32_t i = 0; i < NR_SITES; i++) {
+		struct order_site *s = &order->sites[(at + i) % NR_SITES];
+
+		if (!s->kind || (s->site == site && s->kind == kind))
+			return s;
+	}
+	return &order->sites[0];
+}
+
+/* The lower number is the node, so that a chain of parents ends. */
+static void join_classes(uint32_t a, uint32_t b)
+{
+	uint32_t x = class_node(a), y = class_node(b), low = x < y ? x : y, high = x < y ? y : x;
+	uint32_t before = order->classes.nr;
+
+	if (x == y)
+		return;
+	WRITE_ONCE(order->parents[high], low + 1);
+	if (order_graph_move(&order->classes, high, low))
+		drop();
+	for (uint32_t i = before; i < order->classes.nr; i++)
+		look_for_cycle(&order->classes, i);
+}
+
+/* The call at @site locks a lock of the class. */
+static void add_site(uint32_t class_index, uint64_t site, uint32_t kind)
+{
+	struct order_site *s = site_of(site, kind);
+
+	if (s->kind)
+		return join_classes(s->class_index, class_index);
+	if (order->nr_sites == NR_SITES / 2)
+		return;
+	order->nr_sites++;
+	*s = (struct order_site){site, kind, class_index};
+}
+
+/* Do the lock calls that meet decide of which class the lock is? */
+static const struct elide_class *first_class(uint32_t class_index)
+{
+	const struct elide_class *class = elide_class_info(class_index);
+
+	return class->type == ELIDE_CLASS_FIRST ? class : NULL;
+}
+
+void elide_order_site(uint32_t class_index, uint64_t site)
+{
+	const struct elide_class *class = first_class(class_index);
+
+	if (!class)
+		return;
+	add_site(class_index, class->address, class->kind);
+	add_site(class_index, site, class->kind);
+}
+
+/* May the two turn out to be one class? */
+static bool may_be_one(uint32_t a, uint32_t b)
+{
+	const struct elide_class *x = first_class(a), *y = first_class(b);
+
+	return x && y && x->kind == y->kind;
 }
 
 static void order_global(void *arg)
@@ -173,14 +282,14 @@ static __cold void add(struct order_graph *g, const struct order_edge *edge)
 	elide_global_run(order_global, &new);
 }
 
-static void edge_between(const struct elide_thread *t, const struct elide_acquired *held,
-			 const struct elide_acquired *acquired)
+/* An edge of the locks, or of their classes. */
+static void edge_in(struct order_graph *g, const struct elide_thread *t, const struct elide_acquired *held,
+		    const struct elide_acquired *acquired)
 {
-	bool one_class = held->class_index == acquired->class_index;
-	struct order_graph *g = one_class ? &order->locks : &order->classes;
+	bool locks = g == &order->locks;
 	struct order_edge edge = {
-		.from = one_class ? lock_node(held->lock) : held->class_index,
-		.to = one_class ? lock_node(acquired->lock) : acquired->class_index,
+		.from = locks ? lock_node(held->lock) : class_node(held->class_index),
+		.to = locks ? lock_node(acquired->lock) : class_node(acquired->class_index),
 		.from_site = (uintptr_t)held->site,
 		.to_site = (uintptr_t)acquired->site,
 		.tid = t->tid,
@@ -192,6 +301,18 @@ static void edge_between(const struct elide_thread *t, const struct elide_acquir
 	if (likely(order_graph_has(g, &edge)))
 		return;
 	add(g, &edge);
+}
+
+static void edge_between(const struct elide_thread *t, const struct elide_acquired *held,
+			 const struct elide_acquired *acquired)
+{
+	bool one_class = class_node(held->class_index) == class_node(acquired->class_index);
+
+	if (!one_class)
+		edge_in(&order->classes, t, held, acquired);
+	if (one_class || (READ_ONCE(order->locks.nr) < SPARE_EDGES &&
+			  may_be_one(held->class_index, acquired->class_index)))
+		edge_in(&order->locks, t, held, acquired);
 }
 
 static void edges_to(const struct elide_thread *t, const struct elide_acquired *acquired)

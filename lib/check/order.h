@@ -14,6 +14,8 @@
  *   second reader           no edge; it is added to the list again
  *   two locks of one class  no edge between classes, or hand-over-hand locking of a tree would be a
  *                           cycle; an edge between the two locks, in a graph of its own
+ *   classes that one call   are one class from then on, if no call initialises their locks: chance
+ *   locks                   decides which of two calls is the first, and so which class a lock gets
  *   reader after reader     edges, but see order_graph_cycle()
  *   custom locks            nothing: it is not known whether their callers wait
  *
@@ -60,6 +62,15 @@ void elide_order_released(struct elide_thread *t, const void *lock);
  * @site: return address of that call
  */
 void elide_order_reacquired(struct elide_thread *t, const void *lock, const void *site);
+
+/**
+ * elide_order_site() - locks of a class were locked by a call for the first time, as far as the thread knows.
+ * @class_index: the class
+ * @site: return address of the call, as it is recorded
+ *
+ * In a global-lock path.
+ */
+void elide_order_site(uint32_t class_index, uint64_t site);
 
 /** elide_order_renew() - a lock was initialised or destroyed: what is there next is another one. */
 void elide_order_renew(const void *lock);

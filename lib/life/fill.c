@@ -7,6 +7,7 @@
 #include "../adapt/measure.h"
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
+#include "../check/order.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/rules.h"
@@ -83,6 +84,8 @@ static struct elide_row *row_make(struct elide_thread *t, uint32_t class_index, 
 	elide_thread_record_name(t);
 	test_point(fill_publish);
 	elide_data_publish(t->chunk);
+	if (unlikely(elide_process.order))
+		elide_order_site(class_index, recorded);
 	return row;
 }
 
@@ -227,8 +230,8 @@ static void fill_own(void *arg)
 /* May the calling thread's row and block be all that is missing? */
 static bool needs_own_row(void)
 {
-	return (!elide_self || has_row(elide_self)) && !elide_rules_any() && elide_data &&
-	       elide_gate_same_process();
+	return (!elide_self || has_row(elide_self)) && !elide_rules_any() && !elide_process.order &&
+	       elide_data && elide_gate_same_process();
 }
 
 /* Count a call as dropped if a global-lock path, of 20,000 cycles, would find no room for it. */

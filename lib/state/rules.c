@@ -110,10 +110,13 @@ enum elide_ruling elide_rules_match(const struct elide_class *info, const void *
 	static char lock[768], call[768];
 	uint64_t address = info->address, from = (uintptr_t)site - 1;
 	const char *symbol;
+	bool names_lock;
 
 	/* Locks without a place have no name. */
 	if (!nr_rules || info->type == ELIDE_CLASS_BEYOND)
 		return ELIDE_RULING_NONE;
+	/* Of two calls that lock a lock without an initialisation, chance decides which is the first. */
+	names_lock = info->type != ELIDE_CLASS_FIRST;
 	/* A return address may already be in the next function. */
 	if (info->type != ELIDE_CLASS_STATIC)
 		address--;
@@ -121,8 +124,8 @@ enum elide_ruling elide_rules_match(const struct elide_class *info, const void *
 	name_of(elide_module_of((const void *)from), from, call, sizeof(call));
 	symbol = strchr(lock, '!') + 1;
 	for (unsigned int i = 0; i < nr_rules; i++)
-		if (elide_rules_glob(rules[i].pattern, lock) ||
-		    elide_rules_glob(rules[i].pattern, symbol) ||
+		if ((names_lock && (elide_rules_glob(rules[i].pattern, lock) ||
+				    elide_rules_glob(rules[i].pattern, symbol))) ||
 		    elide_rules_glob(rules[i].pattern, call))
 			return rules[i].ruling;
 	return ELIDE_RULING_NONE;

@@ -19,8 +19,8 @@
 #include "../../tools/print/json-report.h"
 #include "../../tools/print/suggestion.h"
 #include "../../tools/print/table.h"
-#include "../../tools/print/view/view/view-line.h"
-#include "../../tools/print/view/view/view-stack.h"
+#include "../../tools/print/view/view-line.h"
+#include "../../tools/print/view/view-stack.h"
 #include "../tools/synth.h"
 #include "fuzz.h"
 

@@ -229,6 +229,50 @@ void life_forget(struct life *life)
 	life->dirty = life->dirty || life->class != NO_CLASS;
 }
 
+/* Does the call of a site come first in the program's code? */
+static bool comes_before(int a, int b)
+{
+	return (uintptr_t)sites[a].lock < (uintptr_t)sites[b].lock;
+}
+
+/*
+ * Locks without an initialisation have the class of the call that locked them first. If one call has locked
+ * locks of two such classes, chance decides which of them a lock gets: the report has one for both, and names
+ * it by the first call in the code.
+ */
+static void join_first(struct truth *sum)
+{
+	int name[NR_SITES];
+	bool again = true;
+
+	for (int i = 0; i < NR_SITES; i++)
+		name[i] = i;
+	while (again) {
+		again = false;
+		for (int i = 0; i < NR_SITES; i++)
+			for (int j = 0; j < NR_SITES; j++) {
+				int least = comes_before(name[i], name[j]) ? name[i] : name[j];
+
+				if (!sum->locked[CLASS_FIRST + i][0][j] || name[i] == name[j])
+					continue;
+				name[i] = name[j] = least;
+				again = true;
+			}
+	}
+	for (int i = 0; i < NR_SITES; i++) {
+		int from = CLASS_FIRST + i, to = CLASS_FIRST + name[i];
+
+		for (int j = 0; j < NR_SITES && to != from; j++)
+			sum->locked[to][0][j] += sum->locked[from][0][j];
+		for (int j = 0; j < NR_SHAPES && to != from; j++)
+			sum->lives[to][0][j] += sum->lives[from][0][j];
+		if (to != from) {
+			memset(sum->locked[from], 0, sizeof(sum->locked[from]));
+			memset(sum->lives[from], 0, sizeof(sum->lives[from]));
+		}
+	}
+}
+
 static void class_write(FILE *f, int class)
 {
 	static const char *const names[] = {
@@ -240,7 +284,10 @@ static void class_write(FILE *f, int class)
 #undef SITE
 	};
 
-	if (class < CLASS_NAMED)
+	/* The parameter of the sites has one rwlock, but two kinds of mutexes. */
+	if (class >= CLASS_FIRST && class < CLASS_NAMED && sites[class - CLASS_FIRST].shape == RWLOCK)
+		fputs("any_lock::rwlock", f);
+	else if (class < CLASS_NAMED)
 		fputs(names[class], f);
 	else
 		fprintf(f, "named_%d", class - CLASS_NAMED);
@@ -254,9 +301,21 @@ void truth_write(const char *path, const struct worker *workers, unsigned int nr
 #undef SITE
 	};
 	static const char *const shapes[] = {"mutex", "rwlock", "spinlock", "mtx_t", "semaphore"};
+	static struct truth sum;
 	FILE *f = fopen(path, "we");
 
 	must(f, path);
+	memset(&sum, 0, sizeof(sum));
+	for (unsigned int i = 0; i < nr; i++) {
+		const unsigned long *locked = &workers[i].truth.locked[0][0][0];
+		const unsigned long *lives = &workers[i].truth.lives[0][0][0];
+
+		for (size_t j = 0; j < sizeof(sum.locked) / sizeof(*locked); j++)
+			(&sum.locked[0][0][0])[j] += locked[j];
+		for (size_t j = 0; j < sizeof(sum.lives) / sizeof(*lives); j++)
+			(&sum.lives[0][0][0])[j] += lives[j];
+	}
+	join_first(&sum);
 	for (int shape = 0; shape < NR_SHAPES; shape++) {
 		unsigned long wrong = 0;
 
@@ -270,12 +329,9 @@ void truth_write(const char *path, const struct worker *workers, unsigned int nr
 		for (int shared = 0; shared < 2; shared++)
 			for (int site = 0; site < NR_SITES; site++) {
 				enum shape shape = sites[site].shape == MTX ? MUTEX : sites[site].shape;
-				unsigned long locked = 0, lives = 0;
+				unsigned long locked = sum.locked[class][shared][site];
+				unsigned long lives = sum.lives[class][shared][shape];
 
-				for (unsigned int i = 0; i < nr; i++) {
-					locked += workers[i].truth.locked[class][shared][site];
-					lives += workers[i].truth.lives[class][shared][shape];
-				}
 				if (!locked)
 					continue;
 				class_write(f, class);

@@ -4,7 +4,7 @@
 TRUTH_DIR := $(O)/tests/truth
 
 .PHONY: truth-tests
-truth-tests: $(addprefix $(TRUTH_DIR)/,account answer hold wait end order names)
+truth-tests: $(addprefix $(TRUTH_DIR)/,account answer hold wait end order names members)
 
 # A call site is in the function that the source says.
 $(TRUTH_DIR)/%: tests/truth/%.c

@@ -125,6 +125,24 @@ static void readers(void **state)
 	assert_int_equal(closes(1, M, 2, W), 2);
 }
 
+/* A node becomes a part of another one: its edges are that one's. */
+static void moved(void **state)
+{
+	const struct order_edge *cycle[4];
+
+	assert_int_equal(closes(1, M, 2, M), 0);
+	assert_int_equal(closes(3, M, 1, M), 0);
+	assert_int_equal(closes(4, M, 5, M), 0);
+	/* The edge between the two is none any more; 3 -> 1 is. */
+	assert_int_equal(order_graph_move(&graph, 2, 1), 0);
+	assert_int_equal(graph.nr, 3);
+	assert_int_equal(closes(1, M, 4, M), 0);
+	assert_int_equal(order_graph_move(&graph, 5, 3), 0);
+	/* 3 -> 1 -> 4 -> 3: the copy of the edge to 5 closes it. */
+	assert_int_equal(graph.nr, 5);
+	assert_int_equal(order_graph_cycle(&graph, 4, cycle, ARRAY_SIZE(cycle)), 3);
+}
+
 static void full(void **state)
 {
 	struct order_edge edge = {.from_kind = M, .to_kind = M};
@@ -172,13 +190,19 @@ static struct lock {
 	char bytes[CACHE_LINE];
 } v, w, x, y, z, *nodes;
 
-static void take(const void *lock, enum elide_kind kind, bool wait)
+/* @at: each number is a call of its own */
+static void take_at(const void *lock, enum elide_kind kind, int at, bool wait)
 {
-	const void *site = (const char *)take + kind;
+	const void *site = (const char *)take_at + ELIDE_NR_KINDS * at + kind;
 	struct elide_call *call = elide_call_get(lock, site, kind);
 
 	assert_non_null(call);
 	elide_order_acquired(elide_self, elide_call_row(call), lock, wait);
+}
+
+static void take(const void *lock, enum elide_kind kind, bool wait)
+{
+	take_at(lock, kind, 0, wait);
 }
 
 static void drop(const void *lock)
@@ -268,6 +292,53 @@ static void locks_of_one_class(void **state)
 	assert_int_equal(nr_cycles(), before + 1);
 }
 
+static void pair_at(const void *first, int at_first, const void *second, int at_second)
+{
+	take_at(first, M, at_first, true);
+	take_at(second, M, at_second, true);
+	drop(second);
+	drop(first);
+}
+
+/* Without an initialisation the call that first locks a lock has named its class. */
+static void classes_that_a_call_joins(void **state)
+{
+	struct lock *l = calloc(10, sizeof(*l));
+	unsigned int before = nr_cycles();
+
+	/* By address, at two calls: first a class each. */
+	for (int i = 0; i < 6; i++)
+		pair_at(&l[i], 1, &l[i + 1], 2);
+	pair_at(&l[2], 1, &l[5], 2);
+	pair_at(&l[2], 2, &l[5], 1);
+	assert_int_equal(nr_cycles(), before);
+	/* Two locks in both orders, the first of them before their classes were joined. */
+	pair_at(&l[1], 3, &l[0], 4);
+	assert_int_equal(nr_cycles(), before + 1);
+	free(l);
+}
+
+static void a_cycle_of_joined_classes(void **state)
+{
+	static struct lock fixed;
+	struct lock *l = calloc(4, sizeof(*l));
+	unsigned int before;
+
+	take_at(&l[0], M, 11, true);
+	drop(&l[0]);
+	take_at(&l[1], M, 12, true);
+	drop(&l[1]);
+	before = nr_cycles();
+	pair_at(&l[0], 11, &fixed, 0);
+	pair_at(&fixed, 0, &l[1], 12);
+	assert_int_equal(nr_cycles(), before);
+	/* The two turn out to be of one class. */
+	take_at(&l[1], M, 11, true);
+	drop(&l[1]);
+	assert_int_equal(nr_cycles(), before + 1);
+	free(l);
+}
+
 static void more_than_can_be_held(void **state)
 {
 	uint64_t before = elide_data->dropped[ELIDE_DROPPED_ORDERS];
@@ -315,11 +386,14 @@ int main(void)
 		cmocka_unit_test_setup(old_cycles_are_not_told_again, empty),
 		cmocka_unit_test_setup(longer_than_there_is_room, empty),
 		cmocka_unit_test(readers),
+		cmocka_unit_test_setup(moved, empty),
 		cmocka_unit_test_setup(full, empty),
 		cmocka_unit_test(calls_that_do_not_wait),
 		cmocka_unit_test(each_cycle_once),
 		cmocka_unit_test(taken_again),
 		cmocka_unit_test(locks_of_one_class),
+		cmocka_unit_test(classes_that_a_call_joins),
+		cmocka_unit_test(a_cycle_of_joined_classes),
 		cmocka_unit_test(more_than_can_be_held),
 		cmocka_unit_test(taken_twice),
 	};

@@ -15,8 +15,8 @@
 #include "../../tools/print/suggestion.h"
 #include "../../tools/names/syscalls.h"
 #include "../../tools/print/table.h"
-#include "../../tools/print/view/view/view-line.h"
-#include "../../tools/print/view/view/view-stack.h"
+#include "../../tools/print/view/view-line.h"
+#include "../../tools/print/view/view-stack.h"
 #include "../tools/synth.h"
 
 static char path[64];

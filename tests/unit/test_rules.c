@@ -185,6 +185,20 @@ static void class_of_an_initialiser(void **state)
 	assert_int_equal(elide_rules_match(&init, NULL), ELIDE_RULING_PROFILE);
 }
 
+/* A lock without an initialisation is known by the calls that lock it, whichever was the first. */
+static void class_of_a_first_call(void **state)
+{
+	const char *here = (const char *)&first_rule_wins + 1, *other = (const char *)&object_and_call_site + 1;
+	struct elide_class first = {.type = ELIDE_CLASS_FIRST, .kind = ELIDE_KIND_MUTEX,
+				    .address = (uintptr_t)here};
+
+	elide_rules_parse("first_rule_wins=off");
+	assert_int_equal(elide_rules_match(&first, other), ELIDE_RULING_NONE);
+	elide_rules_parse("*!first_rule_wins=off");
+	assert_int_equal(elide_rules_match(&first, other), ELIDE_RULING_NONE);
+	assert_int_equal(elide_rules_match(&first, here), ELIDE_RULING_OFF);
+}
+
 static void bad_rules_are_left_out(void **state)
 {
 	char text[2048], many[1200] = "";
@@ -242,6 +256,7 @@ int main(void)
 		cmocka_unit_test(first_rule_wins),
 		cmocka_unit_test(object_and_call_site),
 		cmocka_unit_test(class_of_an_initialiser),
+		cmocka_unit_test(class_of_a_first_call),
 		cmocka_unit_test(bad_rules_are_left_out),
 	};
 

@@ -158,6 +158,11 @@ static void fitted_apart(void **state)
 	assert_string_equal(to[2], "fir..run");
 	assert_string_equal(to[3], "fir..r#3");
 	assert_string_equal(to[4], "other");
+	/* Another order of the rows: the same names. */
+	fit_apart(to, (const char *const[]){texts[3], texts[1], texts[0]}, 3, 8);
+	assert_string_equal(to[0], "fir..r#3");
+	assert_string_equal(to[1], "fir..r#2");
+	assert_string_equal(to[2], "fir..run");
 }
 
 /* What a program is called by: its first argument, which some processes set to a title. */

@@ -4,6 +4,7 @@
  *
  * Must never be used where a number has to be exact.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -72,40 +73,52 @@ void fit(char *to, const char *text, int width)
 /* Texts beyond this number are fitted, but not compared. */
 #define APART_MAX 4096
 
-/* The number of a text, from 0, among the different texts that are fitted to the same one. */
-static size_t number_of(char (*to)[CELL_MAX + 1], const char *const *texts, const size_t *number,
-			size_t i)
-{
-	size_t nr = 0;
+/* A text and what it is fitted to. */
+struct fitted {
+	char *to;
+	const char *text;
+};
 
-	for (size_t j = 0; j < i; j++) {
-		if (strcmp(to[j], to[i]))
-			continue;
-		if (!strcmp(texts[j], texts[i]))
-			return number[j];
-		if (number[j] >= nr)
-			nr = number[j] + 1;
-	}
-	return nr;
+static int compare_fitted(const void *x, const void *y)
+{
+	const struct fitted *a = x, *b = y;
+	int c = strcmp(a->to, b->to);
+
+	return c ? c : strcmp(a->text, b->text);
+}
+
+/* Puts the number of a text, of those that are fitted to the same, behind it. */
+static void put_number(char *to, size_t number, int width)
+{
+	char mark[24];
+	int room = width - snprintf(mark, sizeof(mark), "#%zu", number), used = strlen(to);
+
+	if (number > 1 && room > 0)
+		strcpy(to + (used < room ? used : room), mark);
 }
 
 void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, int width)
 {
-	size_t number[APART_MAX];
+	struct fitted all[APART_MAX];
+	size_t number = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		fit(to[i], texts[i], width);
-	if (nr > APART_MAX)
-		return;
-	for (size_t i = 0; i < nr; i++)
-		number[i] = number_of(to, texts, number, i);
 	for (size_t i = 0; i < nr; i++) {
-		char mark[24];
-		int len = snprintf(mark, sizeof(mark), "#%zu", number[i] + 1);
-		int room = width - len, used = strlen(to[i]);
-
-		if (number[i] && room > 0)
-			strcpy(to[i] + (used < room ? used : room), mark);
+		fit(to[i], texts[i], width);
+		if (nr <= APART_MAX)
+			all[i] = (struct fitted){to[i], texts[i]};
+	}
+	if (!nr || nr > APART_MAX)
+		return;
+	qsort(all, nr, sizeof(*all), compare_fitted);
+	/* Backwards, as a number changes what the text before it is compared with. */
+	for (size_t i = nr, first; i > 0; i = first) {
+		for (first = i - 1; first && !strcmp(all[first - 1].to, all[i - 1].to); first--)
+			;
+		number = 0;
+		for (size_t j = first; j < i; j++) {
+			number += j == first || strcmp(all[j - 1].text, all[j].text);
+			put_number(all[j].to, number, width);
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ void fit(char *to, const char *text, int width);
 
 /**
  * fit_apart() - fit() names so that different ones stay different: where two are shortened to the
- * same text, the second ends in #2, and so on.
+ * same text, the second in alphabetical order ends in #2, and so on, whatever their order is here.
  * @to: of @nr
  */
 void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, int width);

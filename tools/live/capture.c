@@ -66,9 +66,13 @@ static bool read_file(struct stacks *s, struct elide_inspect *inspect)
 	emulated = file.header.rtm == ELIDE_RTM_EMULATED;
 	*inspect = file.header.inspect;
 	s->elide = inspect->size != 0;
-	s->classes = file.classes;
-	s->nr_classes = file.nr_classes;
-	file.classes = NULL;
+	/* The tables of the process have the numbers of its file. */
+	s->classes = calloc(file.nr_numbers + 1, sizeof(*s->classes));
+	for (size_t i = 0; s->classes && i < file.nr_numbers; i++)
+		s->classes[s->nr_classes++] = file.classes[file.numbers[i]];
+	s->sites = file.sites;
+	s->nr_sites = file.nr_sites;
+	file.sites = NULL;
 	load_free(&file);
 	return !emulated;
 }
@@ -275,7 +279,7 @@ static int take(struct work *w, const struct elide_inspect *inspect,
 		return err;
 	s->stop_ns = w->seizure->stop_ns;
 	s->symbols = symbolizer_new(s->modules, s->nr_modules, warn);
-	if (!s->symbols)
+	if (!s->symbols || symbolizer_locks(s->symbols, s->sites, s->nr_sites))
 		return -ENOMEM;
 	err = fill_threads(w);
 	return err ? err : stacks_find_cycles(s);

@@ -204,12 +204,20 @@ static bool same_text(const char *a, const char *b)
 /* Ways to match two rows, the surest first. */
 enum match { BY_PLACE, BY_NAME, BY_SYMBOL, NR_MATCHES };
 
-static bool same_lock(const struct line *a, const struct line *b, enum match how)
+/* One call locks locks of one such class alone, which may have other calls in another run. */
+static bool is_by_site(const struct line *l, enum report_by by)
+{
+	return by == BY_LOCK_AND_SITE && l->class_type == ELIDE_CLASS_FIRST;
+}
+
+static bool same_lock(const struct line *a, const struct line *b, enum report_by by, enum match how)
 {
 	const struct place *p = &a->lock_place, *q = &b->lock_place;
 
 	if (a->class_type != b->class_type)
 		return false;
+	if (is_by_site(a, by))
+		return true;
 	if (how == BY_PLACE)
 		return same_text(a->class, b->class);
 	if (how == BY_NAME)
@@ -232,7 +240,7 @@ static bool same_site(const struct line *a, const struct line *b, enum match how
 
 static bool same_line(const struct line *a, const struct line *b, enum report_by by, enum match how)
 {
-	return a->kind == b->kind && (by == BY_SITE || same_lock(a, b, how)) &&
+	return a->kind == b->kind && (by == BY_SITE || same_lock(a, b, by, how)) &&
 	       (by == BY_LOCK || same_site(a, b, how));
 }
 
@@ -250,7 +258,7 @@ static uint64_t hash_line(const struct line *l, enum report_by by, enum match ho
 	const struct place *lock = &l->lock_place, *site = &l->site_place;
 	uint64_t hash = 0xcbf29ce484222325ull ^ l->kind;
 
-	if (by != BY_SITE)
+	if (by != BY_SITE && !is_by_site(l, by))
 		hash = hash_text(hash, how == BY_PLACE ? l->class :
 				       how == BY_NAME  ? l->lock : lock->symbol);
 	if (by != BY_LOCK)

@@ -15,6 +15,8 @@
 #include "../../lib/compiler.h"
 #include "../../lib/live-name.h"
 #include "../base/data-open.h"
+#include "../base/intern.h"
+#include "file/classes.h"
 #include "file/faults.h"
 #include "file/read.h"
 #include "load.h"
@@ -83,8 +85,8 @@ static void **destination(struct data_file *f, int type, size_t **have)
 
 /*
  * What was found so far in a file: by enum elide_chunk_type the chunks, records, and the number
- * of the next chunk; unreadable chunks; the highest class of a row; and whether numbered
- * records are missing.
+ * of the next chunk; unreadable chunks; the highest class of a row; classes and sites of rows, as struct
+ * lock_site; and whether numbered records are missing.
  */
 struct found {
 	uint32_t chunks[ELIDE_MAX_CHUNK_TYPES];
@@ -92,6 +94,7 @@ struct found {
 	uint32_t next[ELIDE_MAX_CHUNK_TYPES];
 	uint32_t nr_bad;
 	uint32_t last_class;
+	struct intern sites;
 	int gaps;
 };
 
@@ -192,11 +195,15 @@ static int take_chunk(struct reader *r, struct found *found, struct data_file *f
 		for (uint32_t i = 0; i < c.head.nr_records; i++) {
 			const struct elide_row *row = (const struct elide_row *)c.records + i;
 
+			const struct lock_site site = {.site = row->site, .class_index = row->class_index};
+
 			if (row->class_index > found->last_class)
 				found->last_class = row->class_index;
+			if (!rc && intern(&found->sites, &site, sizeof(site)) < 0)
+				rc = -ENOMEM;
 		}
 		f->nr_rows += c.head.nr_records;
-		rc = append(&f->row_chunks, &f->nr_row_chunks, &number, 1, sizeof(number));
+		rc = rc ? rc : append(&f->row_chunks, &f->nr_row_chunks, &number, 1, sizeof(number));
 	} else if (!rc) {
 		array = destination(f, c.head.type, &have);
 		rc = append(array, have, c.records, c.head.nr_records, size);
@@ -293,10 +300,12 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 
 			if (record_check(ELIDE_CHUNK_ROWS, record, what, sizeof(what)))
 				continue;
-			if (!load_has_class(f, record->class_index)) {
+			if (record->class_index >= f->nr_numbers ||
+			    !load_has_class(f, f->numbers[record->class_index])) {
 				++*nr_orphans;
 				continue;
 			}
+			record->class_index = f->numbers[record->class_index];
 			open_waits_add(f, c.head.block, record);
 			if (negated)
 				negate_row(record);
@@ -346,44 +355,68 @@ static int count_row(void *arg, uint32_t block, const struct elide_row *row)
 	return 0;
 }
 
-static int read_chunks(struct reader *r, struct data_file *f)
+/* Joins classes, or numbers them as they are in a file of the same process that has them all. */
+static int number_classes(struct data_file *f, const struct data_file *like)
+{
+	size_t size = (like ? like->nr_classes : 0) * sizeof(*f->classes);
+	void *classes;
+
+	f->nr_numbers = f->nr_classes;
+	if (!like)
+		return classes_join(f, &f->numbers);
+	if (like->nr_numbers < f->nr_numbers)
+		return -EINVAL;
+	f->numbers = malloc(f->nr_numbers * sizeof(*f->numbers) + 1);
+	classes = realloc(f->classes, size + 1);
+	if (!f->numbers || !classes)
+		return -ENOMEM;
+	f->classes = classes;
+	memcpy(f->numbers, like->numbers, f->nr_numbers * sizeof(*f->numbers));
+	memcpy(f->classes, like->classes, size);
+	f->nr_classes = like->nr_classes;
+	return 0;
+}
+
+static int read_chunks(struct reader *r, struct data_file *f, const struct data_file *like)
 {
 	uint64_t at = ELIDE_HEADER_SIZE;
 	struct found found = {0};
-	int rc;
+	int rc = 0;
 
 	for (; at < r->promised && at + ELIDE_CHUNK_SIZE <= r->end; at += ELIDE_CHUNK_SIZE) {
 		rc = take_chunk(r, &found, f, at);
-		if (rc)
+		if (rc) {
+			intern_free(&found.sites);
 			return rc;
+		}
 	}
+	f->sites = (struct lock_site *)found.sites.bytes;
+	f->nr_sites = found.sites.nr;
+	found.sites.bytes = NULL;
+	intern_free(&found.sites);
 	if (at < r->promised) {
 		f->notes.lost_from = r->end < r->promised ? r->end : at;
 		f->notes.lost_size = r->promised - f->notes.lost_from;
 	}
 	faults_missing(f, found.chunks, found.records);
 	records_link(f);
+	rc = number_classes(f, like);
+	if (rc)
+		return rc;
+	records_renumber(f);
 	records_merge(f);
 	if (open_waits_find(f))
 		return -ENOMEM;
 	f->nr_processes = f->nr_sources;
-	if ((found.last_class < f->nr_classes && !found.gaps) || !f->nr_rows)
+	if ((found.last_class < f->nr_numbers && !found.gaps) || !f->nr_rows)
 		return 0;
 	f->nr_rows = 0;
 	rc = rows_of(f, 0, &f->notes.nr_orphans, count_row, &f->nr_rows);
 	return rc ? read_fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }
 
-/* Waits for the end of threads that have not ended are as long as the file's time. */
-static void end_joins(struct elide_header *h)
-{
-	h->joined += h->nr_joining * h->end_cycles;
-	h->nr_joining = 0;
-	if ((int64_t)h->joined < 0)
-		h->joined = 0;
-}
-
-int load(const char *path, struct data_file *file, char *error)
+/* @like: as number_classes() */
+static int load_like(const char *path, struct data_file *file, const struct data_file *like, char *error)
 {
 	struct reader r = {.path = path, .error = error};
 	struct stat st;
@@ -404,12 +437,15 @@ int load(const char *path, struct data_file *file, char *error)
 	file->path = strdup(path);
 	rc = file->path ? read_header(&r, &file->header) : -ENOMEM;
 	if (!rc)
-		rc = read_chunks(&r, file);
-	if (!rc)
-		end_joins(&file->header);
+		rc = read_chunks(&r, file, like);
 	if (rc)
 		load_free(file);
 	return rc;
+}
+
+int load(const char *path, struct data_file *file, char *error)
+{
+	return load_like(path, file, NULL, error);
 }
 
 int load_header(const char *path, struct elide_header *header)
@@ -442,6 +478,8 @@ void load_free(struct data_file *file)
 	free(file->path);
 	free(file->row_chunks);
 	free(file->waiting);
+	free(file->numbers);
+	free(file->sites);
 	for (int type = 1; record_size(type); type++) {
 		size_t *have;
 
@@ -490,13 +528,13 @@ static int subtract_base(struct data_file *file)
 	snprintf(path, PATH_MAX, "%s", file->path);
 	elide_final_name(path);
 	strcat(path, LOAD_BASE_SUFFIX);
-	rc = load(path, &base, error);
+	rc = load_like(path, &base, file, error);
 	if (rc == -EBADMSG)
 		faults_bad(&file->notes, "the numbers before the last reset cannot be read");
 	if (rc)
 		return 0;
 	if (base.header.pid != h->pid || base.header.pid_start != h->pid_start ||
-	    base.header.start_ns != h->start_ns || base.nr_classes > file->nr_classes) {
+	    base.header.start_ns != h->start_ns) {
 		load_free(&base);
 		return 0;
 	}

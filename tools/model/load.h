@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "../../lib/datafile.h"
+#include "../names/symbolize.h"
 
 /* Bytes of an error message: a path and a sentence. */
 #define LOAD_ERROR_MAX 1400
@@ -64,6 +65,9 @@ struct load_notes {
  * @samples, @details, @blames, @misuse: equal records are summed
  * @base: the counts that load_base() subtracts; NULL if none
  * @negates: the rows of @base come with negated numbers, bins modulo 2^32
+ * @numbers: by number of a class in the file its number in @classes: classes_join(); NULL: the same
+ * @nr_numbers: classes in the file
+ * @sites: the calls that lock classes of ELIDE_CLASS_FIRST, sorted by address of the class
  * @waiting: indices of those @threads that wait, see file/open-waits.h
  * @spans: of waits and holds; those of aborted attempts are in @aborts
  * @sources: processes, if elide-merge(1) wrote the file
@@ -82,6 +86,10 @@ struct data_file {
 	size_t nr_modules;
 	struct elide_class *classes;
 	size_t nr_classes;
+	uint32_t *numbers;
+	size_t nr_numbers;
+	struct lock_site *sites;
+	size_t nr_sites;
 	uint32_t *row_chunks;
 	size_t nr_row_chunks;
 	size_t nr_rows;

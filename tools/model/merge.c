@@ -13,6 +13,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/sort.h"
+#include "file/classes.h"
 #include "file/faults.h"
 #include "merge.h"
 #include "records.h"
@@ -203,6 +204,39 @@ static void join_classes(struct data_file *to, struct class_place *places, size_
 	}
 }
 
+/* A call of one process may connect classes of another one. */
+static int join_parts(struct data_file *to)
+{
+	struct merged *m = to->merged;
+	uint32_t *numbers;
+	size_t nr = 0;
+	int rc;
+
+	for (size_t i = 0; i < m->nr_parts; i++)
+		nr += m->parts[i].file->nr_sites;
+	to->sites = calloc(nr + 1, sizeof(*to->sites));
+	if (!to->sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->nr_parts; i++) {
+		const struct part *p = &m->parts[i];
+
+		for (size_t j = 0; j < p->file->nr_sites; j++) {
+			const struct lock_site *s = &p->file->sites[j];
+
+			to->sites[to->nr_sites++] = (struct lock_site){
+				.site = return_of(p, s->site), .class_index = class_of(p, s->class_index)};
+		}
+	}
+	rc = classes_join(to, &numbers);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < m->nr_parts; i++)
+		for (size_t j = 0; j < m->parts[i].file->nr_classes; j++)
+			m->parts[i].classes[j] = numbers[m->parts[i].classes[j]];
+	free(numbers);
+	return 0;
+}
+
 static int merge_classes(struct data_file *to)
 {
 	struct merged *m = to->merged;
@@ -238,7 +272,7 @@ static int merge_classes(struct data_file *to)
 	qsort(places, nr, sizeof(*places), compare_classes);
 	join_classes(to, places, nr);
 	free(places);
-	return 0;
+	return join_parts(to);
 }
 
 /* A stack and its file, for sorting. */
@@ -315,10 +349,10 @@ static void move_misuse(const struct part *p, struct elide_misuse *m)
 
 static void move_order(const struct part *p, struct elide_order *o)
 {
+	classes_join_order(o, p->classes);
 	for (uint32_t i = 0; i < o->nr_edges; i++) {
 		struct elide_order_edge *e = &o->edges[i];
 
-		e->class_index = class_of(p, e->class_index);
 		e->held_site = return_of(p, e->held_site);
 		e->taken_site = return_of(p, e->taken_site);
 	}
@@ -425,6 +459,7 @@ static int merge_records(struct data_file *to)
 	MERGE(to, aborts, nr_aborts, move_abort);
 	MERGE(to, counters, nr_counters, move_counter);
 	MERGE(to, sources, nr_sources, move_source);
+	classes_settle_orders(to);
 	qsort(to->events, to->nr_events, sizeof(*to->events), compare_events);
 	records_merge(to);
 	return 0;
@@ -472,6 +507,7 @@ void merge_numbers(struct elide_header *to, const struct elide_header *h)
 	to->account.no_late |= h->account.no_late;
 	/* Known for all, or unknown. */
 	to->account.samples = to->account.samples && h->account.samples;
+	to->nr_joining += h->nr_joining;
 	to->joined += h->joined;
 	to->nr_unsaid += h->nr_unsaid;
 	if (h->nr_unsaid)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "file/classes.h"
 #include "records.h"
 
 static int is_kind(unsigned int kind)
@@ -295,6 +296,39 @@ void records_link(struct data_file *f)
 		if (d->other_class && !load_has_class(f, d->other_class - 1))
 			d->other_class = 0;
 	}
+}
+
+/* The new number of a class; some records refer to none. */
+static uint32_t number_of(const struct data_file *f, uint32_t class_index)
+{
+	return class_index < f->nr_numbers ? f->numbers[class_index] : class_index;
+}
+
+/* Of a reference that counts from 1, where 0 is none. */
+static uint32_t number_from_1(const struct data_file *f, uint32_t class)
+{
+	return class ? number_of(f, class - 1) + 1 : 0;
+}
+
+void records_renumber(struct data_file *f)
+{
+#define RENUMBER(array, nr, member, number)                                                        \
+	for (size_t i = 0; i < f->nr; i++)                                                         \
+	f->array[i].member = number(f, f->array[i].member)
+	RENUMBER(misuse, nr_misuse, class, number_from_1);
+	RENUMBER(samples, nr_samples, class_index, number_of);
+	RENUMBER(details, nr_details, class_index, number_of);
+	RENUMBER(details, nr_details, other_class, number_from_1);
+	RENUMBER(blames, nr_blames, class_index, number_of);
+	RENUMBER(blames, nr_blames, held_class, number_of);
+	RENUMBER(events, nr_events, class_index, number_of);
+	RENUMBER(threads, nr_threads, waits_class, number_of);
+	RENUMBER(spans, nr_spans, class_index, number_of);
+	RENUMBER(aborts, nr_aborts, class_index, number_of);
+#undef RENUMBER
+	for (size_t i = 0; i < f->nr_orders; i++)
+		classes_join_order(&f->orders[i], f->numbers);
+	classes_settle_orders(f);
 }
 
 #define BY(member)                                                                                 \

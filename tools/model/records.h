@@ -36,6 +36,12 @@ int record_check(int type, void *record, char *what, size_t size);
 void records_link(struct data_file *f);
 
 /**
+ * records_renumber() - give the classes that records refer to their numbers in the array, @numbers, and
+ * settle the orders of locks. records_link() was called before.
+ */
+void records_renumber(struct data_file *f);
+
+/**
  * records_merge() - sum up equal samples, details, blame and misuse, and leave out those whose sums
  * are 0.
  */

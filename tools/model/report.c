@@ -405,6 +405,8 @@ int report_build_top(struct report *r, const struct data_file *file, enum report
 	r->symbols = symbolizer_new(file->modules, file->nr_modules, say_line);
 	r->sums = calloc(1, sizeof(*r->sums));
 	if (r->symbols && r->sums)
+		rc = symbolizer_locks(r->symbols, file->sites, file->nr_sites);
+	if (!rc)
 		rc = sum_rows(r, by, sort, top);
 	if (!rc)
 		rc = build_misuse(r);

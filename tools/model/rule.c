@@ -68,6 +68,9 @@ static bool rule_hits(const struct report *r, struct rule_hits *rule, const char
 		/* A return address may be the first byte of the next function. */
 		uint64_t address = c->address - (c->type != ELIDE_CLASS_STATIC);
 
+		/* A rule matches the calls that lock such a lock, not its name. */
+		if (c->type == ELIDE_CLASS_FIRST)
+			continue;
 		rule->class[i] = is_in(rule, address);
 		if (object)
 			continue;

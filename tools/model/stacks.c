@@ -132,5 +132,6 @@ void stacks_free(struct stacks *s)
 	free(s->threads);
 	free(s->modules);
 	free(s->classes);
+	free(s->sites);
 	*s = (struct stacks){0};
 }

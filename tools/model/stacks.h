@@ -107,7 +107,8 @@ struct stacks_cycle {
  * @threads: @nr of them
  * @modules: its objects
  * @symbols: resolver of its addresses
- * @classes: classes of its data file
+ * @classes: classes of its data file, by their number in it
+ * @sites: @nr_sites of struct data_file
  * @cycles: @nr_cycles of threads that wait for each other, and so for ever
  */
 struct stacks {
@@ -122,6 +123,8 @@ struct stacks {
 	struct symbolizer *symbols;
 	struct elide_class *classes;
 	size_t nr_classes;
+	struct lock_site *sites;
+	size_t nr_sites;
 	struct stacks_cycle *cycles;
 	size_t nr_cycles;
 };

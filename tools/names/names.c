@@ -161,6 +161,7 @@ char *class_id(const struct elide_class *c, const struct place *place)
 
 char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct place *place)
 {
+	const char *member;
 	char *code, *name;
 
 	if (c->type == ELIDE_CLASS_BEYOND) {
@@ -175,6 +176,9 @@ char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct
 		return data_name(place);
 	}
 	symbolize_call(symbols, c->address, place);
+	member = c->type == ELIDE_CLASS_FIRST ? symbolize_lock(symbols, c->address, c->kind) : NULL;
+	if (member)
+		return format("%s", member);
 	code = code_name(place);
 	if (!code)
 		return NULL;

@@ -7,6 +7,7 @@
  * is not the recorded one.
  */
 #include <dwarf.h>
+#include <errno.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -21,6 +22,7 @@
 #include "datatype.h"
 #include "demangle.h"
 #include "functions.h"
+#include "member.h"
 #include "symbolize.h"
 
 /* A string that must live as long as the symbolizer. */
@@ -52,6 +54,9 @@ struct symbolizer {
 	struct answer *answers;
 	size_t nr_answers;
 	size_t room; /* of @answers, a power of two or 0 */
+	const struct lock_site *locks;
+	const char **lock_names; /* of a class, at its first site; "" if it has none, NULL: not known yet */
+	size_t nr_locks;
 	size_t nr_objects;
 	struct object objects[];
 };
@@ -414,8 +419,7 @@ size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
 
 int symbolize_in_header(const struct place *p)
 {
-	return p->file &&
-	       (!strncmp(p->file, "/usr/include/", 13) || strstr(p->file, "/include/c++/"));
+	return p->file && member_in_header(p->file);
 }
 
 int symbolize_is_own(const struct place *p)
@@ -539,10 +543,70 @@ size_t symbolize_ranges(struct symbolizer *s, const char *object,
 	return found;
 }
 
+int symbolizer_locks(struct symbolizer *s, const struct lock_site *sites, size_t nr)
+{
+	s->lock_names = calloc(nr + 1, sizeof(*s->lock_names));
+	if (!s->lock_names)
+		return -ENOMEM;
+	s->locks = sites;
+	s->nr_locks = nr;
+	return 0;
+}
+
+/* Index of the first site of a class, or of what would come after it. */
+static size_t first_lock(const struct symbolizer *s, uint64_t address, unsigned int kind)
+{
+	size_t low = 0, high = s->nr_locks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct lock_site *l = &s->locks[middle];
+
+		if (l->address < address || (l->address == address && l->kind < kind))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Leaves what the lock may be by the innermost function around a call that says something. */
+static void ask_members(struct symbolizer *s, const struct lock_site *l, struct members *members)
+{
+	struct place place;
+	Dwfl_Module *m = locate(s, l->site - 1, &place);
+	Dwarf_Die functions[INLINED_MAX];
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = m ? functions_unit(m, place.offset, &bias) : NULL;
+	size_t nr = unit ? functions_around(unit, place.offset - bias, functions, INLINED_MAX) : 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (members_of_function(&functions[i], l->kind, members))
+			return;
+}
+
+const char *symbolize_lock(struct symbolizer *s, uint64_t address, unsigned int kind)
+{
+	size_t first = first_lock(s, address, kind);
+	struct members members = {0};
+
+	if (first == s->nr_locks || s->locks[first].address != address || s->locks[first].kind != kind)
+		return NULL;
+	if (!s->lock_names[first]) {
+		for (size_t i = first; i < s->nr_locks && s->locks[i].address == address &&
+				       s->locks[i].kind == kind; i++)
+			ask_members(s, &s->locks[i], &members);
+		s->lock_names[first] = members.nr == 1 ? keep(s, members.names[0]) : "";
+		members_free(&members);
+	}
+	return s->lock_names[first] && *s->lock_names[first] ? s->lock_names[first] : NULL;
+}
+
 void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return;
+	free(s->lock_names);
 	for (size_t i = 0; i < s->nr_objects; i++)
 		dwfl_end(s->objects[i].dwfl);
 	for (size_t i = 0; i < s->room; i++)

@@ -36,6 +36,20 @@ struct place {
 	uint64_t offset;
 };
 
+/**
+ * struct lock_site - a call that locks locks which no call has initialised.
+ * @site:    its return address
+ * @address: of their class, which is the same for all calls of a class
+ * @kind:    of their class
+ * @class_index: number of their class in the data file
+ */
+struct lock_site {
+	uint64_t site;
+	uint64_t address;
+	uint32_t kind;
+	uint32_t class_index;
+};
+
 struct symbolizer;
 
 /**
@@ -126,6 +140,23 @@ void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
  * Return: 1; 0 if it holds something else, or that is not known.
  */
 int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code);
+
+/**
+ * symbolizer_locks() - the calls by which symbolize_lock() names classes.
+ * @sites: @nr, sorted by address, then kind; must outlive the symbolizer
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int symbolizer_locks(struct symbolizer *s, const struct lock_site *sites, size_t nr);
+
+/**
+ * symbolize_lock() - the type and the member that the locks of a class are, "Queue::m".
+ * @address: of the class
+ * @kind: of the class
+ *
+ * Return: the name, which belongs to the symbolizer; NULL if it is not known.
+ */
+const char *symbolize_lock(struct symbolizer *s, uint64_t address, unsigned int kind);
 
 /**
  * symbolizer_free() - release it and every string of its places.

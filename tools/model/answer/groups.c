@@ -393,7 +393,7 @@ static int find_edges(struct building *b)
 static int add_join(struct building *b)
 {
 	const struct report *r = b->r;
-	double ns = r->cycles ? (double)r->file->header.joined * (double)r->ns / (double)r->cycles : 0;
+	double ns = r->cycles ? (double)thread_time_joined(&r->file->header) * (double)r->ns / (double)r->cycles : 0;
 	struct group_edge e = {.to = GROUP_NONE, .sum = GROUP_NONE, .ns = ns};
 	struct groups *g = b->g;
 

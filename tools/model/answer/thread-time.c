@@ -12,6 +12,14 @@ static double ns_of(const struct report *r, double cycles)
 	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
 }
 
+uint64_t thread_time_joined(const struct elide_header *h)
+{
+	uint64_t joined = h->joined + h->nr_joining * h->end_cycles;
+
+	/* The end in the file is earlier than the begin of a wait. */
+	return (int64_t)joined < 0 ? 0 : joined;
+}
+
 void thread_time(const struct report *r, struct thread_time *t)
 {
 	const struct elide_header *h = &r->file->header;
@@ -28,7 +36,7 @@ void thread_time(const struct report *r, struct thread_time *t)
 		*(elide_kind_waits_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
 	}
 	t->locks = ns_of(r, t->locks);
-	t->others = ns_of(r, t->others + (double)h->joined);
+	t->others = ns_of(r, t->others + (double)thread_time_joined(h));
 	if (!t->known)
 		return;
 	t->running = (double)h->account.running;

@@ -29,6 +29,9 @@ struct thread_time {
 	double elsewhere;
 };
 
+/** thread_time_joined() - cycles for which threads have waited for the end of others, up to the end in the file. */
+uint64_t thread_time_joined(const struct elide_header *h);
+
 /** thread_time() - the account of a report's process, or processes. */
 void thread_time(const struct report *r, struct thread_time *t);
 

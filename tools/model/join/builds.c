@@ -127,7 +127,7 @@ static int fill(struct list *l, const struct data_file *file, const struct data_
 
 	*l = (struct list){.file = file, .other = other};
 	l->symbols = symbolizer_new(file->modules, file->nr_modules, warn);
-	if (!l->symbols)
+	if (!l->symbols || symbolizer_locks(l->symbols, file->sites, file->nr_sites))
 		return -ENOMEM;
 	for (size_t i = 0; !rc && i < file->nr_classes; i++)
 		rc = add(l, file->classes[i].address, &file->classes[i]);

@@ -75,6 +75,7 @@ void clock_convert(struct data_file *f, double ratio)
 		convert_holds(&row->hold, ratio);
 		convert_bins(row->wait_bins, ratio);
 		convert_bins(row->hold_bins, ratio);
+		row->late = times(row->late, ratio);
 	}
 	for (size_t i = 0; i < f->nr_samples; i++)
 		f->samples[i].cycles = times(f->samples[i].cycles, ratio);
@@ -94,6 +95,7 @@ void clock_convert(struct data_file *f, double ratio)
 		f->threads[i].wait = times(f->threads[i].wait, ratio);
 		f->threads[i].held = times(f->threads[i].held, ratio);
 	}
+	f->header.joined = times(f->header.joined, ratio);
 	for (size_t i = 0; i < f->nr_sources; i++)
 		f->sources[i].wait = times(f->sources[i].wait, ratio);
 }

@@ -20,6 +20,7 @@
 #include "../../base/sort.h"
 #include "../../base/text.h"
 #include "../../names/names.h"
+#include "../answer/thread-time.h"
 #include "../file/faults.h"
 #include "../merge.h"
 #include "builds.h"
@@ -132,7 +133,7 @@ struct join *join_new(const struct data_file *reference)
 	memset(j->header.dropped, 0, sizeof(j->header.dropped));
 	j->header.nr_threads = j->header.nr_unsaid = 0;
 	j->header.account = (struct elide_account){.samples = 1};
-	j->header.joined = 0;
+	j->header.nr_joining = j->header.joined = 0;
 	j->clock = clock_of(&reference->header);
 	snprintf(j->exe, sizeof(j->exe), "%s", reference->header.exe);
 	if (make_group(j, reference))
@@ -402,6 +403,9 @@ int join_add(struct join *j, struct data_file *f, char *why, size_t size)
 		join_free_file(f);
 		return rc;
 	}
+	/* The clocks of the files differ. */
+	f->header.joined = thread_time_joined(&f->header);
+	f->header.nr_joining = 0;
 	set_times(j, f);
 	add_header(j, &f->header);
 	faults_add(&j->notes, &f->notes);
