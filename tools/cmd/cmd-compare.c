@@ -39,7 +39,7 @@ static const struct option_desc own_options[] = {
 };
 
 /* Options of elide run that elide compare does not have, because they concern one run. */
-static const char *const left_out[] = {"output", "report", "metrics", "every", "counters",
+static const char *const left_out[] = {"output", "report", "metrics", "every", "watchdog", "counters",
 					"seed", "quiet", "verbose", "pmu", "pcm"};
 
 /* What the command line asks for, and the state of the runs. */
