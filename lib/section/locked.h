@@ -129,7 +129,7 @@ void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void 
 		      unsigned long long since);
 
 /** elide_hold_look() - the part of elide_hold_over() that is not inlined. */
-unsigned long long elide_hold_look(const struct elide_thread *t, const void *lock);
+unsigned long long elide_hold_look(struct elide_thread *t, const void *lock);
 
 /**
  * elide_hold_over() - @lock is about to be released.
@@ -138,7 +138,7 @@ unsigned long long elide_hold_look(const struct elide_thread *t, const void *loc
  *
  * Return: time-stamp counter if its hold time is measured, else 0.
  */
-static inline unsigned long long elide_hold_over(const struct elide_thread *t, const void *lock)
+static inline unsigned long long elide_hold_over(struct elide_thread *t, const void *lock)
 {
 	return unlikely(t->nr_holds) ? elide_hold_look(t, lock) : 0;
 }
