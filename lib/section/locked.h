@@ -117,7 +117,7 @@ static inline void elide_due_released(struct elide_thread *t, const void *lock)
 
 /**
  * elide_hold_begin() - begin to measure the hold time of an acquisition that has locked and was counted, if
- * it was contended or is sampled.
+ * it was contended or is sampled, or in a what-if; and tell the emulator if the section is to be faster.
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock; only its address is used
