@@ -21,6 +21,7 @@
 #include "../evidence/decisions.h"
 #include "../evidence/evidence.h"
 #include "../evidence/pmu.h"
+#include "../evidence/what-if.h"
 #include "../state/ending.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
@@ -130,6 +131,7 @@ void elide_start(bool secure)
 	elide_ending_start();
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
+	elide_what_if_start(elide_tunables.what_if);
 	if (elide_gate_start(begin_global_path) || adapt_start(nr_classes) || crowd_start() ||
 	    elide_registry_start(elide_tunables.max_locks, ELIDE_MAX_CLASSES)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
@@ -145,7 +147,7 @@ void elide_start(bool secure)
 	elide_process.blames = elide_evidence && elide_process.config.elides &&
 			       elide_process.mode == ELIDE_RUN_ELIDE;
 	elide_process.watch_locked = elide_process.order;
-	elide_hold_mask = elide_process.watch_locked ? 0 : ~0ull;
+	elide_hold_mask = elide_process.watch_locked || elide_what_if ? 0 : ~0ull;
 	/* Under rtmgrind the emulator itself tells more than samples do. */
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)

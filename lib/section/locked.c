@@ -8,6 +8,7 @@
 #include "../check/order.h"
 #include "../evidence/abort.h"
 #include "../evidence/spans.h"
+#include "../evidence/what-if.h"
 #include "../state/call.h"
 #include "../state/holds.h"
 #include "../state/random.h"
@@ -86,16 +87,27 @@ static struct elide_hold *find_hold(const struct elide_thread *t, const void *lo
 	return NULL;
 }
 
+/* The thread leaves a section that the emulator makes faster, if it is one. */
+static void leave_faster(struct elide_thread *t, struct elide_hold *hold)
+{
+	if (likely(!hold->faster))
+		return;
+	hold->faster = 0;
+	if (!--t->nr_faster)
+		rtmgrind_request(RTMGRIND_FASTER, 0, 0);
+}
+
 static void remove_hold(struct elide_thread *t, struct elide_hold *hold)
 {
 	uint32_t i = (uint32_t)(hold - t->holds);
 
+	leave_faster(t, hold);
 	for (t->nr_holds--; i < t->nr_holds; i++)
 		t->holds[i] = t->holds[i + 1];
 }
 
-__cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
-			     unsigned long long since)
+static void hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
+		       unsigned long long since)
 {
 	uint64_t nr = row->not_attempted + row->fallback;
 	/* The counters include this acquisition. */
@@ -107,8 +119,12 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 		.sampled = sampled,
 	};
 
-	if (!elide_hold_period || (!sampled && !since))
+	if (unlikely(elide_what_if)) {
+		since = since ? since : cycles_now();
+		hold.faster = (uint16_t)elide_what_if_faster(row);
+	} else if (!elide_hold_period || (!sampled && !since)) {
 		return;
+	}
 	/*
 	 * A measurement of this lock that has not ended: its release was not seen, by longjmp() or another
 	 * thread's unlock call. Only a reader may hold a lock twice.
@@ -128,11 +144,31 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 	}
 	t->short_tid = ELIDE_NO_TID;
 	t->holds[t->nr_holds++] = hold;
+	if (unlikely(hold.faster) && !t->nr_faster++)
+		rtmgrind_request(RTMGRIND_FASTER, hold.faster, 0);
 }
 
-__cold unsigned long long elide_hold_look(const struct elide_thread *t, const void *lock)
+__cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
+			     unsigned long long since)
 {
-	return find_hold(t, lock) ? cycles_now() : 0;
+	elide_what_if_stops();
+	hold_begin(t, row, lock, since);
+	elide_what_if_goes_on();
+}
+
+__cold unsigned long long elide_hold_look(struct elide_thread *t, const void *lock)
+{
+	unsigned long long end = 0;
+	struct elide_hold *hold;
+
+	elide_what_if_stops();
+	hold = find_hold(t, lock);
+	if (hold) {
+		leave_faster(t, hold);
+		end = cycles_now();
+	}
+	elide_what_if_goes_on();
+	return end;
 }
 
 static void count_hold(struct elide_row *row, uint64_t cycles, uint32_t weight)
@@ -158,7 +194,7 @@ static void count_hold(struct elide_row *row, uint64_t cycles, uint32_t weight)
 		WRITE_ONCE(h->max, cycles);
 }
 
-__cold void elide_hold_count(struct elide_thread *t, const void *lock, unsigned long long end)
+static void hold_count(struct elide_thread *t, const void *lock, unsigned long long end)
 {
 	struct elide_hold *found = find_hold(t, lock), hold;
 	uint64_t cycles;
@@ -174,6 +210,13 @@ __cold void elide_hold_count(struct elide_thread *t, const void *lock, unsigned 
 	if (hold.sampled)
 		elide_hold_seen(hold.row->class_index, cycles);
 	elide_span(t, hold.row, ELIDE_SPAN_HOLD, end, cycles);
+}
+
+__cold void elide_hold_count(struct elide_thread *t, const void *lock, unsigned long long end)
+{
+	elide_what_if_stops();
+	hold_count(t, lock, end);
+	elide_what_if_goes_on();
 }
 
 __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,

@@ -119,7 +119,7 @@ static inline void elide_due_released(struct elide_thread *t, const void *lock)
 
 /**
  * elide_hold_begin() - begin to measure the hold time of an acquisition that has locked and was counted, if
- * it was contended or is sampled.
+ * it was contended or is sampled, or in a what-if; and tell the emulator if the section is to be faster.
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock; only its address is used
@@ -131,7 +131,7 @@ void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void 
 		      unsigned long long since);
 
 /** elide_hold_look() - the part of elide_hold_over() that is not inlined. */
-unsigned long long elide_hold_look(const struct elide_thread *t, const void *lock);
+unsigned long long elide_hold_look(struct elide_thread *t, const void *lock);
 
 /**
  * elide_hold_over() - @lock is about to be released.
@@ -140,7 +140,7 @@ unsigned long long elide_hold_look(const struct elide_thread *t, const void *loc
  *
  * Return: time-stamp counter if its hold time is measured, else 0.
  */
-static inline unsigned long long elide_hold_over(const struct elide_thread *t, const void *lock)
+static inline unsigned long long elide_hold_over(struct elide_thread *t, const void *lock)
 {
 	return unlikely(t->nr_holds) ? elide_hold_look(t, lock) : 0;
 }

@@ -153,6 +153,7 @@ struct elide_due {
  * @start: time-stamp counter
  * @weight: number of acquisitions that the sampled one represents; 0: a contended one
  * @sampled: it is the sampled one of its block, contended or not
+ * @faster: per mille by which the emulator makes the section faster: evidence/what-if.h
  */
 struct elide_hold {
 	const void *lock;
@@ -160,6 +161,7 @@ struct elide_hold {
 	unsigned long long start;
 	uint32_t weight;
 	bool sampled;
+	uint16_t faster;
 };
 
 /**
@@ -194,6 +196,7 @@ struct elide_hold {
  * @arm:        how the adaptive policy treats the present acquisition
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that the thread holds locked, as far as the wrappers know
+ * @nr_faster:  those of @holds with a @faster
  * @holds:      the @nr_holds acquisitions whose hold times are being measured, the oldest first
  * @found_held: time-stamp counter when the present acquisition, which was contended, had locked; 0: it was
  *              not, or elide_hold_begin() has taken it
@@ -280,6 +283,7 @@ struct elide_thread {
 	uint32_t nr_rwlocks;
 	uint32_t arm;
 	uint32_t nr_holds;
+	uint32_t nr_faster;
 	struct elide_hold holds[ELIDE_NR_OPEN_HOLDS];
 	unsigned long long found_held;
 	struct elide_due due;

@@ -4,7 +4,7 @@
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
 		  $(O)/tests/tools/sections $(O)/tests/tools/swapper $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
-		  $(O)/tests/tools/named $(O)/tests/tools/waiters $(O)/tests/tools/drops \
+		  $(O)/tests/tools/named $(O)/tests/tools/waiters $(O)/tests/tools/hang $(O)/tests/tools/serial $(O)/tests/tools/drops \
 		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
 
 tools-tests: $(TOOLS_TEST_BIN)
@@ -46,6 +46,16 @@ $(O)/tests/tools/wrapped: $(OBJ)/tests/tools/wrapped.o
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
 
 $(O)/tests/tools/named: $(OBJ)/tests/tools/named.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/serial: $(OBJ)/tests/tools/serial.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/hang: $(OBJ)/tests/tools/hang.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

@@ -9,7 +9,7 @@ no_settings
 
 # Options of a command as --help has them, with '=' where an argument is required.
 options() { "$elide" "$1" --help | sed -nE 's/^  (-., |    )(--[a-z-]+)(=?).*/\2\3/p' | tr '\n' ' ' | sed 's/ $//'; }
-commands() { "$elide" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ' | sed 's/ $//'; }
+commands() { "$elide" help | sed -n 's/^  \([a-z-]*\) .*/\1/p' | tr '\n' ' ' | sed 's/ $//'; }
 tunables() { "$elide" tunables --json | jq -r '.tunables[] | select(.scope != "launcher") | .name' | tr '\n' ' ' | sed 's/ $//'; }
 models() { "$elide" run --emulate=list | cut -d ' ' -f 1 | tr '\n' ' ' | sed 's/ $//'; }
 numbers() { "$elide" run --emulate=list:flat | sed -n '2,$s/ .*//p' | tr '\n' ' ' | sed 's/ $//'; }
@@ -104,9 +104,9 @@ for shell in bash zsh; do
 done
 
 # Whatever an option's argument is called, its words are known: N, FILE and the like have none.
-unknown=$("$elide" completion bash | awk -F '\t' '$1 == "option" && $5 != "no" && $6 == "text" { print $2 $3 }' |
-	while IFS=- read -r command _ name; do
-		"$elide" "$command" --help | grep -E -- "--$name\[?=\[?(HOW|WHAT|WHEN|KEY|MODE|TYPE|NAME|MODEL|LIST)\b" | sed "s/^/$command/"
+unknown=$("$elide" completion bash | awk -F '\t' '$1 == "option" && $5 != "no" && $6 == "text" { print $2, $3 }' |
+	while read -r command name; do
+		"$elide" "$command" --help | grep -E -- "$name\[?=\[?(HOW|WHAT|WHEN|KEY|MODE|TYPE|NAME|MODEL|LIST)\b" | sed "s/^/$command/"
 	done)
 [ -z "$unknown" ] && ok 'each option with words has them' || not_ok 'each option with words has them' "$unknown"
 

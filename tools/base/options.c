@@ -113,6 +113,28 @@ int option_number(const char *option, const char *text, double least, double mos
 	return -EINVAL;
 }
 
+int option_time(const char *option, const char *text, const char *range, double least_ms, double most_ms,
+		uint64_t *ms)
+{
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = {{"", 1e3}, {"ms", 1}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}};
+	char *end;
+	double v = strtod(text, &end);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units) && *text >= '0' && *text <= '9'; i++) {
+		double time = v * units[i].ms;
+
+		if (strcmp(end, units[i].unit) || !(time >= least_ms && time <= most_ms))
+			continue;
+		*ms = (uint64_t)time;
+		return 0;
+	}
+	say("--%s=%s: not a time from %s", option, text, range);
+	return -EINVAL;
+}
+
 int option_word(const char *option, const char *text, option_values *values, size_t *to)
 {
 	char nearest[SUGGEST_WORDS], list[256];

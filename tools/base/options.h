@@ -8,6 +8,7 @@
 #define ELIDE_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * option_values - the list of an option's valid arguments.
@@ -88,6 +89,17 @@ void options_describe(void (*to)(const char *usage, const struct option_desc *op
  * Return: 0, or -EINVAL after one line.
  */
 int option_number(const char *option, const char *text, double least, double most, double *to);
+
+/**
+ * option_time() - parse an option's argument that is a time: a number with ms, s (the default), m or h.
+ * @option: its name, for the message
+ * @range:  the bounds in words, for the message
+ * @least_ms, @most_ms: the bounds
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int option_time(const char *option, const char *text, const char *range, double least_ms, double most_ms,
+		uint64_t *ms);
 
 /**
  * option_word() - parse an option's argument that is one of several words.

@@ -42,7 +42,7 @@ static const struct option_desc own_options[] = {
 };
 
 /* Options of elide run that elide compare does not have, because they concern one run. */
-static const char *const left_out[] = {"output", "report", "metrics", "every", "counters",
+static const char *const left_out[] = {"output", "report", "metrics", "every", "watchdog", "counters",
 					"seed", "quiet", "verbose", "pmu", "pcm"};
 
 /* What the command line asks for, and the state of the runs. */
@@ -143,7 +143,7 @@ static int apply(int key, struct comparing *c, const char **emulator_option)
 	case OPTIONS_BAD:
 		return -EINVAL;
 	}
-	return run_apply(key, &c->pairs.request, emulator_option);
+	return run_apply(key, &c->pairs.runs.request, emulator_option);
 }
 
 /* Return: 0; 1 after --help and the like; -EINVAL after one line. */
@@ -165,14 +165,14 @@ static int parse(int argc, char **argv, struct comparing *c)
 	}
 	if (rc)
 		return rc;
-	c->pairs.request.argv = argv + optind;
-	c->pairs.request.argc = argc - optind;
-	c->pairs.request.quiet = 1;
-	if (!c->pairs.request.argc) {
+	c->pairs.runs.request.argv = argv + optind;
+	c->pairs.runs.request.argc = argc - optind;
+	c->pairs.runs.request.quiet = 1;
+	if (!c->pairs.runs.request.argc) {
 		say("no program given: elide compare [OPTION...] -- PROGRAM [ARGUMENT...]");
 		return -EINVAL;
 	}
-	if (emulator_option && !c->pairs.request.emulate) {
+	if (emulator_option && !c->pairs.runs.request.emulate) {
 		say("--%s is a setting of the emulated machine: it needs --emulate", emulator_option);
 		return -EINVAL;
 	}
@@ -214,16 +214,16 @@ static int compare(struct comparing *c)
 	struct pairs *p = &c->pairs;
 	int code = EXIT_USAGE, rc;
 
-	if (run_prepare(&p->request, &p->program))
+	if (run_prepare(&p->runs.request, &p->runs.program))
 		return code;
-	if (!p->program.preload) {
-		say("%s cannot be elided: there is nothing to compare", p->request.argv[0]);
+	if (!p->runs.program.preload) {
+		say("%s cannot be elided: there is nothing to compare", p->runs.request.argv[0]);
 		return code;
 	}
 	if (!p->nr)
-		p->nr = p->request.emulate ? PAIRS_EMULATED : PAIRS_NATIVE;
-	c->result.argv = p->request.argv;
-	c->result.emulated = p->request.emulate;
+		p->nr = p->runs.request.emulate ? PAIRS_EMULATED : PAIRS_NATIVE;
+	c->result.argv = p->runs.request.argv;
+	c->result.emulated = p->runs.request.emulate;
 	c->result.pairs = calloc(p->nr, sizeof(*c->result.pairs));
 	if (!c->result.pairs)
 		return code;

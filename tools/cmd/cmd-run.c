@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../base/clock.h"
 #include "../base/create.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
@@ -30,6 +31,13 @@
 #include "../run/child.h"
 #include "../run/run.h"
 #include "cmd.h"
+
+static bool is_off(void)
+{
+	const char *mode = getenv("ELIDE_MODE");
+
+	return mode && !strcmp(mode, "off");
+}
 
 /* Return: 0; 1 after --help and the like; after one line -EDOM of the machine, else -EINVAL. */
 static int parse(int argc, char **argv, struct run_request *r)
@@ -63,6 +71,11 @@ static int parse(int argc, char **argv, struct run_request *r)
 	}
 	if (r->metrics.file && !strcmp(r->metrics.file, "-")) {
 		say("--metrics=-: standard output is the program's");
+		return -EINVAL;
+	}
+	if (r->watchdog.limit_ms && (r->emulate || is_off())) {
+		say(r->emulate ? "--watchdog goes without --emulate only: the stacks would be the emulator's" :
+				 "--watchdog goes without --mode=off only: no wait is known then");
 		return -EINVAL;
 	}
 	if (emulator_option && !r->emulate && !r->quiet)
@@ -251,11 +264,11 @@ static const char *why_none(const struct run_request *r, const struct program *p
 static void say_next(const struct run_request *r, const struct program *p, const struct paths *f,
 		     const char *output, int code)
 {
-	const char *mode = getenv("ELIDE_MODE"), *first = NULL;
+	const char *first = NULL;
 	char list[2048] = "";
 	size_t len = 0;
 
-	if (!f->nr && mode && !strcmp(mode, "off"))
+	if (!f->nr && is_off())
 		return;
 	/* rtmgrind has said why it refuses the machine. */
 	if (!f->nr && r->emulate && code == EXIT_MACHINE)
@@ -340,19 +353,45 @@ static void finish(struct run_request *r, const struct program *p, struct counti
 	find_files_free(&files);
 }
 
-/* Runs the program, and rewrites its metrics meanwhile. Return: 0 or -errno. */
+/* What is done while the program runs. */
+static void tick(void *arg, pid_t pid)
+{
+	struct run_request *r = arg;
+
+	if (r->watchdog.limit_ms)
+		watchdog_tick(&r->watchdog, pid);
+	if (r->metrics.file && now_ns() >= r->metrics.next_ns) {
+		metrics_tick(&r->metrics, pid);
+		r->metrics.next_ns = now_ns() + r->metrics.every_ms * 1000000;
+	}
+}
+
+/* Runs the program, rewrites its metrics and watches it meanwhile. Return: 0 or -errno. */
 static int run_child(struct run_request *r, struct child *c, const char *output, uint64_t run)
 {
+	int rc;
+
+	c->arg = r;
 	if (r->metrics.file && c->preload) {
 		if (!r->metrics.every_ms)
 			r->metrics.every_ms = METRICS_EVERY * 1000;
 		r->metrics.output = output;
 		r->metrics.run = run;
-		c->tick = metrics_tick;
-		c->arg = &r->metrics;
+		c->tick = tick;
 		c->tick_ms = r->metrics.every_ms;
+		r->metrics.next_ns = now_ns() + c->tick_ms * 1000000;
 	}
-	return child_measure(c);
+	if (r->watchdog.limit_ms && c->preload) {
+		r->watchdog.output = output;
+		r->watchdog.run = run;
+		r->watchdog.quiet = r->quiet;
+		c->tick = tick;
+		c->tick_ms = watchdog_every_ms(&r->watchdog);
+		c->traced = true;
+	}
+	rc = child_measure(c);
+	watchdog_end(&r->watchdog);
+	return rc;
 }
 
 /**

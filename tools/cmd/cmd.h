@@ -24,6 +24,7 @@ int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_what_if(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_stacks(int argc, char **argv);
 int cmd_merge(int argc, char **argv);

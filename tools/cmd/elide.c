@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{"diff", cmd_diff, "the differences between two runs, lock by lock"},
 	{"merge", cmd_merge, "join the data files of many runs and hosts"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
+	{"what-if", cmd_what_if, "what a program gains if the sections of a lock take less time"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},
 	{"ctl", cmd_ctl, "elision off and on in a running process, snapshot, reset"},
 	{"tunables", cmd_tunables, "print every setting"},

@@ -12,6 +12,10 @@
  * Where an instruction takes one cycle, the number of instructions is the time and no division is
  * needed: slice.scaled is False.
  *
+ * A thread can be made faster (RTMGRIND_FASTER): instructions and latencies take less time by the same
+ * factor, so that the number of instructions which stands for a latency remains. Waiting for others takes as
+ * long as they do.
+ *
  * Time can stand still for a thread (vthread.nr_still, startup.c): then its instructions take no
  * time, enter no cache, and no random number decides the length of its slices, so they
  * leave no trace in the simulated machine.
@@ -41,10 +45,16 @@ static Long latest;
 /* Virtual time of the end of the process, 0 not yet. */
 static Long end_time;
 
-/* The unit of vthread.rest is 1 / parts_of_cycle() cycles: an instruction is a multiple of it. */
+/* The time of an instruction and of a cycle of latency are multiples of 1 / PER_MILLE of what they are else. */
+#define PER_MILLE 1000
+
+/*
+ * The unit of vthread.rest is 1 / parts_of_cycle() cycles: the time of an instruction is a multiple of it,
+ * also of a thread that is faster.
+ */
 static Long parts_of_cycle(void)
 {
-	return 100 * model.smt_speed;
+	return 100 * model.smt_speed * PER_MILLE;
 }
 
 /**
@@ -54,11 +64,13 @@ static Long parts_of_cycle(void)
 void account_begin(const struct vthread *t)
 {
 	Long parts = model.cpi * (cores_shared(t->core) ? 100 : model.smt_speed);
+	Long takes = PER_MILLE - t->faster;
 
-	slice.parts = parts;
-	slice.scaled = parts != parts_of_cycle();
+	slice.parts = parts * takes;
+	slice.cycle_parts = parts_of_cycle() / PER_MILLE * takes;
+	slice.scaled = slice.parts != parts_of_cycle();
 	slice.charged = slice.charged_insns = 0;
-	slice.insns_per_cycle = (parts_of_cycle() << SLICE_RATE_SHIFT) / parts;
+	slice.insns_per_cycle = (parts_of_cycle() / PER_MILLE << SLICE_RATE_SHIFT) / parts;
 	slice.still = account_stands(t);
 	slice.divided = False;
 	slice.kept = slice.kept_lead = 0;
@@ -109,9 +121,9 @@ static Long elapsed(Long *rest)
 		return 0;
 	if (!slice.scaled)
 		return counted();
-	parts = (counted() - slice.charged_insns) * slice.parts + *rest;
+	parts = (counted() - slice.charged_insns) * slice.parts + slice.charged * slice.cycle_parts + *rest;
 	*rest = parts % parts_of_cycle();
-	return slice.charged + parts / parts_of_cycle();
+	return parts / parts_of_cycle();
 }
 
 /**
@@ -245,6 +257,40 @@ void account_stand_still(Bool still)
 	}
 	slice.divided = True;
 	coherence_resume(current_tid);
+}
+
+/**
+ * account_faster() - from now on the running thread's instructions and latencies take less time.
+ * @per_mille: how much less, of what they take else; below PER_MILLE
+ *
+ * The rest of the slice gets no longer in time: a thread that becomes slower has fewer instructions left.
+ */
+void account_faster(Long per_mille)
+{
+	struct vthread *t = current_vthread();
+	Long before = PER_MILLE - t->faster, after = PER_MILLE - per_mille;
+	Long left = slice_left - slice_bias;
+	Long lead = slice.lead - counted();
+	Bool slower = after > before;
+
+	if (slice.still) {
+		t->faster = per_mille;
+		slice.kept = slower ? slice.kept * before / after : slice.kept;
+		slice.kept_lead = slower ? slice.kept_lead * before / after : slice.kept_lead;
+		return;
+	}
+	settle(t);
+	t->faster = per_mille;
+	account_begin(t);
+	account_give(slower ? left * before / after : left, slower ? lead * before / after : lead);
+	slice.divided = True;
+}
+
+/** account_takes() - the time that something of the running thread takes which takes @cycles else. */
+Long account_takes(Long cycles)
+{
+	return cycles / PER_MILLE * (PER_MILLE - current_vthread()->faster) +
+	       cycles % PER_MILLE * (PER_MILLE - current_vthread()->faster) / PER_MILLE;
 }
 
 /**

@@ -28,6 +28,7 @@ extern Long slice_bias;
  * @given: instructions that the slice began with
  * @lead: the first of these, during which no other thread has a smaller clock
  * @parts: time of an instruction, in the unit of vthread.rest
+ * @cycle_parts: time of a cycle of latency, in that unit
  * @charged: sum of the latencies, cycles
  * @charged_insns: instructions that were subtracted from slice_left for these
  * @insns_per_cycle: instructions that take a cycle, in units of 2^-SLICE_RATE_SHIFT
@@ -41,6 +42,7 @@ struct slice {
 	Long given;
 	Long lead;
 	Long parts;
+	Long cycle_parts;
 	Long charged;
 	Long charged_insns;
 	Long insns_per_cycle;
@@ -89,6 +91,8 @@ void account_give(Long insns, Long lead);
 Bool account_end(struct vthread *t);
 Bool account_stands(const struct vthread *t);
 void account_stand_still(Bool still);
+void account_faster(Long per_mille);
+Long account_takes(Long cycles);
 void account_cut(Long at);
 Bool account_ahead(void);
 Long account_now(void);

@@ -88,6 +88,10 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		account_stand_still(args[0] == RTMGRIND_TIME_STOPS);
 		*answer = 1;
 		return True;
+	case RTMGRIND_FASTER:
+		account_faster(args[1] < RTMGRIND_FASTEST ? args[1] : RTMGRIND_FASTEST);
+		*answer = 1;
+		return True;
 	case RTMGRIND_MACHINE:
 		*answer = describe_machine(tid, args[1], args[2]);
 		return True;

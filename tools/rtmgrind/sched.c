@@ -273,6 +273,7 @@ static void restart_after_fork(void)
 		vthreads[tid].section = 0;
 	contention_forked();
 	cores_reset(current_tid);
+	vthreads[current_tid].faster = 0;
 	vthreads[current_tid].lwp = VG_(gettid)();
 	vthreads[current_tid].state = VT_READY;
 	vthreads[current_tid].calling = VT_FREE;

@@ -356,6 +356,8 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	} else {
 		if (!time_read_timeout(timespec, &deadline))
 			return SYSCALL_REAL;
+		if (deadline)
+			deadline = time_after(0) + account_takes(deadline - time_after(0));
 		/* A sleep of 0 ns lasts 1 cycle, so that other threads run. */
 		deadline += deadline == time_after(0);
 	}

@@ -120,6 +120,7 @@ enum vthread_state {
  * @rest: fraction of a cycle beyond @clock, see account.c
  * @cpu: processor time, cycles
  * @nr_still: not 0: time stands still for the thread; calls of account_stand_still() nest
+ * @faster: per mille of their time by which its instructions are faster, see account_faster()
  * @libcall_sp: stack pointer at the beginning of a call that takes no time, 0 none; see libcall.c
  * @still_insns: instructions that it has executed since time stopped for it
  * @timeslice_end: virtual time from which it gives its processor to a thread that queues
@@ -162,6 +163,7 @@ struct vthread {
 	Long cpu;
 	Long still_insns;
 	Int nr_still;
+	Int faster;
 	Addr libcall_sp;
 	Long timeslice_end;
 	volatile Int turn;

@@ -77,6 +77,8 @@ static int execute(const struct child *c, const struct start *s)
 		return errno;
 	if (c->bound)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (c->traced)
+		prctl(PR_SET_PTRACER, getppid());
 	execve(s->path, s->argv, s->environment);
 	return errno;
 }

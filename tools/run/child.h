@@ -24,6 +24,7 @@
  * @in, @out: its standard input and output if above 2, else ours
  * @bound:   it is killed when this process ends, and if it survives a signal that would have
  *           ended this process
+ * @traced:  this process and its children may trace it, where only ancestors may (Yama)
  * @tick:    called with @arg and @pid every @tick_ms milliseconds until the program ends; NULL for
  *           none. It must return soon
  * @account: where to account for the time of its threads; NULL for none
@@ -40,6 +41,7 @@ struct child {
 	int in;
 	int out;
 	bool bound;
+	bool traced;
 	void (*tick)(void *arg, pid_t pid);
 	void *arg;
 	uint64_t tick_ms;

@@ -17,34 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../lib/compiler.h"
 #include "../base/messages.h"
 #include "../base/program.h"
 #include "child.h"
 
 /* Lowest of all priorities: setpriority(2). */
 #define NICE_MOST 19
-
-int metrics_every(struct metrics *m, const char *text)
-{
-	static const struct {
-		const char *unit;
-		double seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
-	char *end;
-	double v = strtod(text, &end);
-
-	for (size_t i = 0; i < ARRAY_SIZE(units) && *text >= '0' && *text <= '9'; i++) {
-		double s = v * units[i].seconds;
-
-		if (strcmp(end, units[i].unit) || !(s >= 1 && s <= 86400))
-			continue;
-		m->every_ms = (uint64_t)(s * 1000);
-		return 0;
-	}
-	say("--every=%s: not a time from 1s to 24h", text);
-	return -EINVAL;
-}
 
 /*
  * In the child: executes the report, in a group of its own, as signals of the terminal are for the program.

@@ -20,6 +20,7 @@
  * struct metrics - the file of metrics of a run.
  * @file:   to write, as of report --openmetrics; NULL if there is none
  * @every_ms: time between the beginnings of two reports
+ * @next_ns: time from which on the next one may begin, see now_ns()
  * @output: ELIDE_OUTPUT, with its %p and %e
  * @run:    identifies the run
  * @writer: process that writes the file now; 0 if none does
@@ -30,6 +31,7 @@
 struct metrics {
 	const char *file;
 	uint64_t every_ms;
+	uint64_t next_ns;
 	const char *output;
 	uint64_t run;
 	pid_t writer;
@@ -37,11 +39,6 @@ struct metrics {
 	bool failed;
 	bool said;
 };
-
-/**
- * metrics_every() - parse --every: a number and s, m or h. Return: 0, or -EINVAL after one line.
- */
-int metrics_every(struct metrics *m, const char *text);
 
 /**
  * metrics_tick() - begin to rewrite the file, unless that is still going on or the run has no data file.

@@ -7,8 +7,7 @@
 #ifndef ELIDE_PAIRS_H
 #define ELIDE_PAIRS_H
 
-#include "../model/compare.h"
-#include "run.h"
+#include "measured.h"
 
 /* The most pairs that can be run. */
 #define PAIRS_MAX 10000
@@ -18,22 +17,17 @@ enum shown { SHOW_NONE, SHOW_FIRST, SHOW_ALL };
 
 /**
  * struct pairs - what is run.
- * @request, @program: filled by run_prepare()
+ * @runs:  see there
  * @nr:    pairs to measure
- * @dir:   directory for the files of the runs
- * @mode:  ELIDE_MODE of the caller, NULL if it is not set
- * @null:  /dev/null, open
+ * @mode:  ELIDE_MODE of elided runs
  *
- * The caller fills the first four.
+ * The caller fills all but @mode.
  */
 struct pairs {
-	struct run_request request;
-	struct run_program program;
+	struct measured runs;
 	size_t nr;
 	enum shown shown;
-	char dir[64];
 	char *mode;
-	int null;
 };
 
 /**

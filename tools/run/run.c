@@ -36,6 +36,7 @@ enum {
 	OPT_CONF,
 	OPT_METRICS,
 	OPT_EVERY,
+	OPT_WATCHDOG,
 	OPT_CORES,
 	OPT_SMT,
 	OPT_SOCKETS,
@@ -71,6 +72,8 @@ const struct option_desc run_options[] = {
 	{OPT_METRICS, "metrics", "FILE",
 	 "write metrics for Prometheus to a file while the program runs"},
 	{OPT_EVERY, "every", "TIME", "time between two files of --metrics: 10s (default), 1m, 1h"},
+	{OPT_WATCHDOG, "watchdog", "TIME",
+	 "write the stacks to FILE.stacks when a wait for a lock lasts longer: 10s, 500ms"},
 	{OPT_PMU, "pmu", "[HOW]",
 	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
 	{OPT_PCM, "pcm", NULL, "run Intel's pcm-tsx beside the program, which needs root"},
@@ -247,7 +250,9 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 		r->metrics.file = optarg;
 		return 0;
 	case OPT_EVERY:
-		return metrics_every(&r->metrics, optarg);
+		return option_time("every", optarg, "1s to 24h", 1e3, 86400e3, &r->metrics.every_ms);
+	case OPT_WATCHDOG:
+		return option_time("watchdog", optarg, "10ms to 24h", 10, 86400e3, &r->watchdog.limit_ms);
 	case OPTIONS_BAD:
 		return -EINVAL;
 	}

@@ -15,6 +15,7 @@
 #include "../base/settings.h"
 #include "metrics.h"
 #include "valgrind.h"
+#include "watchdog.h"
 
 /* More settings than there are. */
 #define SETTINGS_MAX 64
@@ -23,6 +24,7 @@
  * struct run_request - what the command line asks for.
  * @report: NULL: none; "stderr" or a file
  * @metrics: file to rewrite, and how often; its @every_ms is 0 if that is not given
+ * @watchdog: its @limit_ms is 0 if no hang is to be reported
  * @numbers: numbers of the emulated machine by --cores and the like: NUMBER=VALUE,...; NULL for none
  * @conf:   a file of settings, NULL for none
  * @given:  by number of the setting: the command line has it, with precedence over the file
@@ -34,6 +36,7 @@ struct run_request {
 	int verbose;
 	const char *report;
 	struct metrics metrics;
+	struct watchdog watchdog;
 	char *numbers;
 	const char *conf;
 	unsigned char given[SETTINGS_MAX];
