@@ -220,7 +220,7 @@ same_names() {
 		mv data "same.$i"
 	done
 	"$elide" report --json --merge same.0 same.1 | jq -r '.rows[] | [.lock, .class] | @tsv' >>rows
-	cut -f 1 rows | sed 's/^first locked in .*/?/' | sort -u >distinct
+	cut -f 1 rows | sed 's/^used in .*/?/' | sort -u >distinct
 	said "$what: names" "$([ "$(cat distinct)" = "$names" ] || echo "said $(paste -sd , distinct), true $*")"
 	sort -u rows >distinct
 	said "$what: classes" "$([ "$(wc -l <distinct)" -eq $# ] || echo "said $(cut -f 2 distinct | paste -sd ,), true $#")"
@@ -236,7 +236,7 @@ unknown_members() {
 	profiled -- "$truth/members" unknown
 	"$elide" report --json data | jq -r '.rows[] | .lock' >names
 	said 'unknown members: names' \
-		"$([ "$(grep -c '^first locked in ' names)" -eq 3 ] || echo "said $(paste -sd , names)")"
+		"$([ "$(grep -c '^used in ' names)" -eq 3 ] || echo "said $(paste -sd , names)")"
 }
 if wanted 'unknown members'; then unknown_members; fi
 

@@ -141,10 +141,22 @@ static bool is_of_system(Dwarf_Die *type)
 	return file && member_in_header(file);
 }
 
+/* Is a structure with one part, by its name, a kind of lock, and not an object that has one? */
+static bool is_called_lock(const char *name)
+{
+	static const char *const words[] = {"lock", "mutex", "mtx", "latch", "guard", "cond", "sema", "barrier",
+					    "monitor", "critical", "event"};
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(words); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return !name;
+}
+
 static void visit_structure(struct search *s, Dwarf_Die *type, const char *name, const struct at *at,
 			    int pointers, int depth)
 {
-	bool wraps = is_single(type) || is_of_system(type);
+	bool wraps = (is_single(type) && is_called_lock(name)) || is_of_system(type);
 	Dwarf_Die part, of;
 
 	if (++s->nr_types > TYPES_MAX)
@@ -315,6 +327,19 @@ bool members_of_function(Dwarf_Die *function, unsigned int kind, struct members 
 		return s.nr;
 	leave(members, &s);
 	return true;
+}
+
+void members_take(struct members *members, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < members->nr; i++) {
+		if (strcmp(members->names[i], name))
+			members->names[kept++] = members->names[i];
+		else
+			free(members->names[i]);
+	}
+	members->nr = kept;
 }
 
 void members_free(struct members *members)

@@ -30,11 +30,14 @@ struct members {
  *
  * Its parameters and variables are searched for members that are locks, through one pointer or reference; if
  * that finds none, through up to three. A lock that types of the standard library wrap is the member of the
- * type around them, as is one that is all of a type.
+ * type around them, as is one that is all of a type whose name is that of a kind of lock.
  *
  * Return: false if it says nothing: it is passed a lock, or no structure with one. Then its caller may.
  */
 bool members_of_function(Dwarf_Die *function, unsigned int kind, struct members *members);
+
+/** members_take() - the lock is not the member of that name. */
+void members_take(struct members *members, const char *name);
 
 /** members_free() - release the names. */
 void members_free(struct members *members);

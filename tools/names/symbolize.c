@@ -585,17 +585,55 @@ static void ask_members(struct symbolizer *s, const struct lock_site *l, struct 
 			return;
 }
 
+/* Is it a site of the class of another one? */
+static bool same_lock(const struct lock_site *a, const struct lock_site *b)
+{
+	return a->address == b->address && a->kind == b->kind;
+}
+
+/* What the class whose first site is @first may be, by all of its sites. */
+static void find_members(struct symbolizer *s, size_t first, struct members *members)
+{
+	for (size_t i = first; i < s->nr_locks && same_lock(&s->locks[i], &s->locks[first]); i++)
+		ask_members(s, &s->locks[i], members);
+}
+
+/* Classes that are asked whether a member is theirs, at most. Chosen. */
+#define ASKED_MAX 64
+
+/*
+ * Of several members a lock is the one that is left without those that are other classes' only ones: if it were one of
+ * these, the calls that lock it would connect the two classes.
+ */
+static void leave_own(struct symbolizer *s, size_t first, struct members *members)
+{
+	size_t asked = 0;
+
+	for (size_t i = 0; members->nr > 1 && i < s->nr_locks && asked < ASKED_MAX; i++) {
+		struct members other = {0};
+
+		if (s->locks[i].kind != s->locks[first].kind || same_lock(&s->locks[i], &s->locks[first]) ||
+		    (i && same_lock(&s->locks[i], &s->locks[i - 1])))
+			continue;
+		asked++;
+		find_members(s, i, &other);
+		if (other.nr == 1)
+			members_take(members, other.names[0]);
+		members_free(&other);
+	}
+}
+
 const char *symbolize_lock(struct symbolizer *s, uint64_t address, unsigned int kind)
 {
+	const struct lock_site asked = {.address = address, .kind = kind};
 	size_t first = first_lock(s, address, kind);
 	struct members members = {0};
 
-	if (first == s->nr_locks || s->locks[first].address != address || s->locks[first].kind != kind)
+	if (first == s->nr_locks || !same_lock(&s->locks[first], &asked))
 		return NULL;
 	if (!s->lock_names[first]) {
-		for (size_t i = first; i < s->nr_locks && s->locks[i].address == address &&
-				       s->locks[i].kind == kind; i++)
-			ask_members(s, &s->locks[i], &members);
+		find_members(s, first, &members);
+		leave_own(s, first, &members);
 		s->lock_names[first] = members.nr == 1 ? keep(s, members.names[0]) : "";
 		members_free(&members);
 	}
