@@ -158,6 +158,15 @@ static void print_advice(void)
 #undef ELIDE_ADVICE
 }
 
+static void print_answers(void)
+{
+#define ELIDE_ANSWER(id, when, text)                                                               \
+	item("Cm " #id);                                                                           \
+	sentence(when);
+#include "../tools/model/answer/answer.def"
+#undef ELIDE_ANSWER
+}
+
 static void print_unfriendly(void)
 {
 #define UNFRIENDLY(name, map, prefixes, first, last, operand, when, source)                        \
@@ -267,6 +276,8 @@ int main(int argc, char **argv)
 		print_fields();
 	else if (!strcmp(list, "threads"))
 		print_threads();
+	else if (!strcmp(list, "answers"))
+		print_answers();
 	else if (!strcmp(list, "advice"))
 		print_advice();
 	else if (!strcmp(list, "unfriendly"))

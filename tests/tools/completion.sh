@@ -56,7 +56,7 @@ cases() {
 		'elide run --set=DEADLOCK=w' 'wait' \
 		'elide run --set ' "$(tunables | sed 's/\>/=/g')" \
 		'elide report --sort=wa' 'wait wasted ...' \
-		'elide report --by=' 'lock site stack line thread time' \
+		'elide report --by=' 'lock site stack line thread time chain' \
 		'elide report --color=a' 'auto always' \
 		'elide report --folded=' 'abort wait block others' \
 		'elide report run' 'run.data' \

@@ -71,6 +71,7 @@ matches() {
 mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 "$O/tests/tools/mkdata" elide.data full
 "$O/tests/tools/mkdata" before.data elide
+"$O/tests/tools/mkdata" profile.data profile
 elide report --suggest >elide.conf
 mkfifo input
 { echo; exec sleep 6000; } >input &

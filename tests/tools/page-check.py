@@ -191,12 +191,14 @@ def check_part(page, number, report, columns):
     filled = {
         "FAILED": report["totals"]["failed"],
         "PARKED": report["totals"]["parked"],
-        "AVG_WAIT": any(row["wait_ns"]["count"] for row in rows_of),
+        "P99": any(row["wait_ns"]["p99"] is not None for row in rows_of),
         "HOLD": any(row["hold_ns"]["count"] for row in rows_of),
         "HELD%": any(row["held_percent"] is not None for row in rows_of),
         "BLOCKER": any(row["blocker"] for row in rows_of),
     }
-    filled["MAX_WAIT"], filled["AVG_HOLD"] = filled["AVG_WAIT"], filled["HOLD"]
+    filled["P50"], filled["AVG_HOLD"] = filled["P99"], filled["HOLD"]
+    filled["MAX_WAIT"] = any(row["wait_ns"]["count"] for row in rows_of)
+    filled["WAIT%"] = report["thread_time"]["total_ns"] is not None
     # A profile has no state; where crowds were restricted it says whether the row's threads are.
     filled["STATE"] = elides or report["mode"] == "restrict"
     want = [head for head in want if filled.get(head, True)]

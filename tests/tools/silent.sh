@@ -27,9 +27,9 @@ ln -s "$named" another-name
 run_elide run -q --mode=profile -o named.data -- ./another-name
 "$elide" report -i named.data | grep -q '^another-name (pid ' && ok 'a link' ||
 	not_ok 'a link' "$("$elide" report -i named.data | head -n 1)"
-"$elide" report -i named.data | grep -qE '; (1 thread|[0-9]{2,} threads|[2-9] threads) on ' &&
+"$elide" report -i named.data | grep -qE ', (1 thread|[0-9]{2,} threads|[2-9] threads) on ' &&
 	ok 'one thread is no threads' ||
-	not_ok 'one thread is no threads' "$("$elide" report -i named.data | sed -n 2p)"
+	not_ok 'one thread is no threads' "$("$elide" report -i named.data | sed -n 1p)"
 
 echo 'int main(void) { return 0; }' >static.c
 if $CC -static -o static static.c 2>err; then

@@ -352,7 +352,7 @@ END
 run_elide report --width=200 wrapped.data
 if grep -q ' bottleneck\| contended' out; then
 	grep -q '^make_queue.* pop via mutex_acquire .* contend via mutex_acquire ' out &&
-		grep -q '^   called by pop wrapped.c:[0-9]*: ~100.0% of the time waited$' out &&
+		grep -q '^ *called   pop (wrapped.c:[0-9]*) ~100%$' out &&
 		ok 'the caller of a wrapper' || not_ok 'the caller of a wrapper' "$(cat out)"
 else
 	skip 'the caller of a wrapper' 'the thread did not get a processor in 20 ms'

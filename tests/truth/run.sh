@@ -248,7 +248,7 @@ planted() {
 	"$elide" report --json data >json 2>>err
 	awk '$2 != "at" { for (i = NF > 3 ? 4 : 3; i <= NF; i++) $i = $i ~ /^[0-9.]+$/ ? $i * 1.5 : $i "x" }
 		{ print }' out >planted
-	jq -rn --rawfile out planted --slurpfile report json --argjson began "$began" --argjson before null \
+	jq -rn --rawfile out planted --slurpfile report json --argjson chain null --argjson began "$began" --argjson before null \
 		--argjson after "$after" -f "$here/judge.jq" >judged
 	wrong=$(grep -c "$(printf '\t')said" judged)
 	if [ "$wrong" -eq 5 ]; then ok 'what is not true'; else not_ok 'what is not true' "$(cat judged)"; fi

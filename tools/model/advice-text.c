@@ -332,67 +332,6 @@ static void write_quiet(struct writer *w, const struct advising *a)
 		put(w, ", and it is held for %.1f%% of the run", held);
 }
 
-static void put_time(struct writer *w, const struct report *r, uint64_t cycles)
-{
-	char text[32];
-
-	scale_time(r, text, sizeof(text), cycles);
-	put(w, "%s", text);
-}
-
-static void write_waited(struct writer *w, const struct advising *a)
-{
-	put_time(w, a->r, a->line->sum.wait.total);
-}
-
-/* Mean hold times, at most, that explain a wait: as many threads in a queue. */
-#define WAITS_PER_HOLD 100
-
-/* How the call ended a wait; its place follows. */
-static const char *wakes_word(unsigned int kind)
-{
-	switch (kind) {
-	case ELIDE_KIND_COND:
-		return "it was signalled in";
-	case ELIDE_KIND_SEM:
-		return "it was posted in";
-	default:
-		return "a thread arrived in";
-	}
-}
-
-/* The call that held the lock or ended the wait, if known, and its mean hold time. */
-static void write_blocked(struct writer *w, const struct advising *a)
-{
-	const struct line *l = a->line;
-	uint64_t hold, caller;
-
-	if (!l->blocker)
-		return;
-	if (elide_kind_is_lock(l->blocker->held_kind)) {
-		put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
-	} else {
-		put(w, ", %.0f%% of that time until %s ", 100 * l->blocked,
-		    wakes_word(l->kind));
-		put_call(w, a->r, l->blocker->held_site);
-		return;
-	}
-	caller = callers_of_blocker(a->r, l);
-	put_call(w, a->r, caller ? caller : l->blocker->held_site);
-	if (caller) {
-		put(w, " through ");
-		put_call(w, a->r, l->blocker->held_site);
-	}
-	put(w, " held it");
-	hold = blocker_hold(a->r, l);
-	/* If waits are much longer, the sampled holds were not those that threads waited for. */
-	if (!hold || (double)hold * WAITS_PER_HOLD < line_avg_wait(l))
-		return;
-	put(w, ", which takes ");
-	put_time(w, a->r, hold);
-	put(w, " on average");
-}
-
 static const struct {
 	const char *name;
 	void (*write)(struct writer *w, const struct advising *a);
@@ -422,8 +361,6 @@ static const struct {
 	{"kills", write_kills},
 	{"misuse", write_misuse},
 	{"quiet", write_quiet},
-	{"waited", write_waited},
-	{"blocked", write_blocked},
 };
 
 static void fill(struct writer *w, const struct advising *a, const char *text)

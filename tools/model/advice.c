@@ -359,28 +359,6 @@ static void report_finding(struct advising *a, struct finding *f, enum advice ad
 	advice_write(a, advice, f);
 }
 
-/*
- * Nanoseconds. It is worth making a section of this length shorter: a thread that waits
- * for it sleeps and is woken, which takes two system calls and two context switches.
- */
-#define LONG_HOLD_NS 10000
-
-/* The advice for a row that waited and was not elided. */
-static enum advice profiled(const struct report *r, const struct line *l)
-{
-	uint64_t ns;
-
-	if (l->kind == ELIDE_KIND_BARRIER)
-		return ADVICE_arrivals;
-	if (l->kind == ELIDE_KIND_REACQUIRE)
-		return ADVICE_reacquired;
-	if (!elide_kind_is_lock(l->kind))
-		return l->verdict == VERDICT_WORK ? ADVICE_work : ADVICE_units;
-	if (l->blocker && !to_ns(r, blocker_hold(r, l), &ns) && ns >= LONG_HOLD_NS)
-		return ADVICE_long_hold;
-	return ADVICE_short_holds;
-}
-
 size_t advise(const struct report *r, const struct line *l, struct finding *found)
 {
 	unsigned char reported[ELIDE_NR_CAUSES] = {0};
@@ -398,8 +376,6 @@ size_t advise(const struct report *r, const struct line *l, struct finding *foun
 		report_finding(&a, &found[nr++], advice, cause_texts[cause].id,
 			       l->sum.causes[cause]);
 	}
-	if (nr < FINDINGS_MAX && (!r->elides || !elide_kind_is_lock(l->kind)) && l->sum.contended)
-		report_finding(&a, &found[nr++], profiled(r, l), "wait", l->sum.contended);
 	if (nr < FINDINGS_MAX && r->elides)
 		nr += advise_quiet(r, l, &found[nr]);
 	return nr;

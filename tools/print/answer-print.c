@@ -6,6 +6,7 @@
 #include "../../lib/compiler.h"
 #include "../base/colour.h"
 #include "../base/text.h"
+#include "../model/callers.h"
 #include "../names/names.h"
 #include "answer-print.h"
 
@@ -158,6 +159,22 @@ void answer_holder(const struct report *r, const struct answer *a, char *to, siz
 		    100 * a->off);
 }
 
+/* Callers of a wrapper to print, at most. */
+#define CALLERS_SHOWN 3
+
+void answer_callers(const struct report *r, const struct answer *a, char *to, size_t size)
+{
+	struct caller callers[CALLERS_MAX];
+	size_t nr = callers_find(r, &a->line, callers);
+
+	*to = '\0';
+	for (size_t i = 0; i < nr && i < CALLERS_SHOWN; i++) {
+		answer_add(to, size, "%s", i ? ", " : "");
+		answer_add_call(to, size, r, callers[i].address);
+		answer_add(to, size, " ~%.0f%%", 100 * callers[i].share);
+	}
+}
+
 void answers_print(const struct report *r, const struct answers *a, FILE *out, int width)
 {
 	for (size_t i = 0; i < a->nr; i++) {
@@ -169,6 +186,11 @@ void answers_print(const struct report *r, const struct answers *a, FILE *out, i
 		fprintf(out, "%s%-*s%s", colour_on(COLOUR_HEAD), INDENT, head, colour_off(COLOUR_HEAD));
 		answer_where(r, one, text, sizeof(text));
 		print_wrapped(out, text, width, INDENT);
+		answer_callers(r, one, text, sizeof(text));
+		if (*text) {
+			fprintf(out, "%*scalled   ", INDENT, "");
+			print_wrapped(out, text, width, INDENT + 9);
+		}
 		answer_holder(r, one, text, sizeof(text));
 		if (*text) {
 			fprintf(out, "%*sheld by  ", INDENT, "");

@@ -20,6 +20,9 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 /** answer_holder() - the section that threads of a finding waited for; empty: not known, or no lock. */
 void answer_holder(const struct report *r, const struct answer *a, char *to, size_t size);
 
+/** answer_callers() - the callers of the wrapper in which the threads wait; empty: it is none. */
+void answer_callers(const struct report *r, const struct answer *a, char *to, size_t size);
+
 /** answers_print() - print the findings, lines of at most @width columns. */
 void answers_print(const struct report *r, const struct answers *a, FILE *out, int width);
 

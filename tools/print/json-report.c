@@ -16,6 +16,7 @@
 #include "../model/file/faults.h"
 #include "../model/answer/answer.h"
 #include "../names/names.h"
+#include "answer-print.h"
 #include "json-evidence.h"
 #include "json-report.h"
 
@@ -352,8 +353,11 @@ static json_t *time_of_threads(const struct report *r)
 {
 	struct thread_time t;
 	json_t *o = json_object();
+	char sentence[512];
 
 	thread_time(r, &t);
+	thread_time_sentence(&t, sentence, sizeof(sentence));
+	json_object_set_new(o, "sentence", json_text(r->cycles ? sentence : NULL));
 	json_object_set_new(o, "total_ns", known_real(t.known ? t.total : NAN));
 	json_object_set_new(o, "running_ns", known_real(t.known ? t.running : NAN));
 	json_object_set_new(o, "waiting_for_locks_ns", known_real(r->cycles ? t.locks : NAN));
@@ -375,6 +379,7 @@ static json_t *findings(const struct report *r)
 		const struct answer *one = &a.all[i];
 		const struct line *l = &one->line;
 		json_t *o = json_object();
+		char text[1024];
 
 		json_object_set_new(o, "ns", json_real(one->ns));
 		json_object_set_new(o, "percent", known_real(one->percent));
@@ -388,8 +393,14 @@ static json_t *findings(const struct report *r)
 		json_object_set_new(o, "waiting", json_text(one->from ? one->from->name : NULL));
 		json_object_set_new(o, "waited_for", json_text(one->to ? one->to->name : NULL));
 		json_object_set_new(o, "consequence_of", known_number(one->cause, one->cause != 0));
+		answer_where(r, one, text, sizeof(text));
+		json_object_set_new(o, "where", json_text(text));
+		answer_callers(r, one, text, sizeof(text));
+		json_object_set_new(o, "callers", json_text(*text ? text : NULL));
+		answer_holder(r, one, text, sizeof(text));
+		json_object_set_new(o, "held_by", json_text(*text ? text : NULL));
 		json_object_set_new(o, "advice", json_text(answer_id(one->advice)));
-		json_object_set_new(o, "text", json_text(answer_text(one->advice)));
+		json_object_set_new(o, "text", json_text(*answer_text(one->advice) ? answer_text(one->advice) : NULL));
 		json_array_append_new(list, o);
 	}
 	answers_free(&a);

@@ -253,7 +253,7 @@ static void print_learned(const struct elide_header *h, FILE *out)
 
 	if (!h->learned_state)
 		return;
-	fputs("\nlearned: ", out);
+	fputs("learned: ", out);
 	if (used)
 		fprintf(out, "%u lock class%s and %u call site%s from ", h->learned_classes,
 			h->learned_classes == 1 ? "" : "es", h->learned_sites, plural(h->learned_sites));
@@ -262,6 +262,7 @@ static void print_learned(const struct elide_header *h, FILE *out)
 	print_clean(out, h->learned);
 	if (h->learned_state != ELIDE_LEARNED_used)
 		fprintf(out, "%s %s", used ? ", which" : "", learned_says(h->learned_state));
+	fputc('\n', out);
 }
 
 /* Prints the number of cores and, for an emulated machine, its model and clock rate. */
@@ -339,11 +340,11 @@ void table_head(const struct report *r, FILE *out, int width)
 }
 
 /* What was done and why not more, last. */
-static void print_mode(const struct report *r, FILE *out)
+static void print_mode(const void *arg, FILE *out)
 {
-	const struct elide_header *h = &r->file->header;
+	const struct elide_header *h = arg;
 
-	fprintf(out, "\nmode %s, RTM %s%s", mode_name(h->mode), rtm_name(h->rtm),
+	fprintf(out, "mode %s, RTM %s%s", mode_name(h->mode), rtm_name(h->rtm),
 		h->why[0] ? ": " : "");
 	print_clean(out, h->why);
 	if (h->control == ELIDE_CONTROL_OFF)
@@ -352,8 +353,6 @@ static void print_mode(const struct report *r, FILE *out)
 		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);
 	print_clean(out, h->policy);
-	print_learned(h, out);
-	fputc('\n', out);
 }
 
 static void print_unsaid(const struct elide_header *h, FILE *out)
@@ -433,67 +432,99 @@ static void print_place(FILE *out, const struct place *p)
 	}
 }
 
-static void print_misuse(const struct report *r, FILE *out)
+/* Prints what @print writes, in lines of at most @width columns. */
+static void print_lines(FILE *to, int width, int indent, void (*print)(const void *arg, FILE *out), const void *arg)
 {
-	for (size_t i = 0; i < r->nr_misuse; i++) {
-		const struct misuse_line *m = &r->misuse[i];
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-		fprintf(out, "misuse: ");
-		print_place(out, &m->site);
-		fprintf(out, " %s (%s", misuse_says(m->record->type), kind_name(m->record->kind));
-		if (m->lock) {
-			fputc(' ', out);
-			print_clean(out, m->lock);
-		}
-		fprintf(out, "), %llu time%s", (unsigned long long)m->record->count,
-			plural(m->record->count));
-		if (m->record->tid)
-			fprintf(out, "; %sthread %u", m->record->count > 1 ? "the first was " : "",
-				m->record->tid);
-		if (m->owner) {
-			fputs(" \"", out);
-			print_clean(out, m->owner);
-			fputc('"', out);
-		}
-		fputc('\n', out);
+	if (!out)
+		return;
+	print(arg, out);
+	fclose(out);
+	if (text)
+		print_wrapped(to, text, width, indent);
+	free(text);
+}
+
+static void print_misuse(const void *arg, FILE *out)
+{
+	const struct misuse_line *m = arg;
+
+	fprintf(out, "misuse: ");
+	print_place(out, &m->site);
+	fprintf(out, " %s (%s", misuse_says(m->record->type), kind_name(m->record->kind));
+	if (m->lock) {
+		fputc(' ', out);
+		print_clean(out, m->lock);
+	}
+	fprintf(out, "), %llu time%s", (unsigned long long)m->record->count,
+		plural(m->record->count));
+	if (m->record->tid)
+		fprintf(out, "; %sthread %u", m->record->count > 1 ? "the first was " : "",
+			m->record->tid);
+	if (m->owner) {
+		fputs(" \"", out);
+		print_clean(out, m->owner);
+		fputc('"', out);
 	}
 }
 
-static void print_order(const struct report *r, FILE *out, const struct order_line *o)
+/* A cycle of the order of locks, or a step of it. */
+struct order_step {
+	const struct order_line *line;
+	uint32_t nr;
+};
+
+static void print_cycle(const void *arg, FILE *out)
 {
+	const struct order_line *o = arg;
 	const struct elide_order *record = o->record;
-	uint32_t nr = record->nr_edges;
 	int one_class = 1;
 
-	fprintf(out, "\nlock order: ");
-	for (uint32_t i = 0; i < nr; i++) {
+	fprintf(out, "lock order: ");
+	for (uint32_t i = 0; i < record->nr_edges; i++) {
 		one_class &= record->edges[i].class_index == record->edges[0].class_index;
 		print_clean(out, o->edges[i].lock);
 		fprintf(out, " -> ");
 	}
 	print_clean(out, o->edges[0].lock);
-	fprintf(out, "%s\n", one_class ? ", locks of one class" : "");
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct elide_order_edge *e = &record->edges[i];
+	fprintf(out, "%s", one_class ? ", locks of one class" : "");
+}
 
-		fprintf(out, "   held: ");
-		print_clean(out, o->edges[i].lock);
-		fprintf(out, " (%s) at ", kind_name(e->held_kind));
-		print_place(out, &o->edges[i].held);
-		fprintf(out, "; taken: ");
-		print_clean(out, o->edges[(i + 1) % nr].lock);
-		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
-		print_place(out, &o->edges[i].next);
-		/* Ids of threads mean nothing in a file of many runs, which leaves them out. */
-		if (e->tid)
-			fprintf(out, "; by thread %u", e->tid);
-		fputc('\n', out);
+static void print_step(const void *arg, FILE *out)
+{
+	const struct order_step *step = arg;
+	const struct order_line *o = step->line;
+	const struct elide_order_edge *e = &o->record->edges[step->nr];
+	uint32_t next = (step->nr + 1) % o->record->nr_edges;
+
+	fprintf(out, "held: ");
+	print_clean(out, o->edges[step->nr].lock);
+	fprintf(out, " (%s) at ", kind_name(e->held_kind));
+	print_place(out, &o->edges[step->nr].held);
+	fprintf(out, "; taken: ");
+	print_clean(out, o->edges[next].lock);
+	fprintf(out, " (%s) at ", kind_name(e->taken_kind));
+	print_place(out, &o->edges[step->nr].next);
+	/* Ids of threads mean nothing in a file of many runs, which leaves them out. */
+	if (e->tid)
+		fprintf(out, "; by thread %u", e->tid);
+}
+
+static void print_order(FILE *out, int width, const struct order_line *o)
+{
+	uint32_t nr = o->record->nr_edges;
+
+	print_lines(out, width, 0, print_cycle, o);
+	for (uint32_t i = 0; i < nr; i++) {
+		fputs("   ", out);
+		print_lines(out, width, 3, print_step, &(struct order_step){o, i});
 	}
-	fprintf(out,
-		"   %u threads that do this at once can wait for each other for ever\n"
-		"      -> take these locks in one order everywhere; where that cannot be, take the "
-		"second with a trylock and release the first if it fails\n",
-		nr);
+	fprintf(out, "   %u threads that do this at once can wait for each other for ever\n      -> ", nr);
+	print_wrapped(out, "take these locks in one order everywhere; where that cannot be, take the second with a trylock "
+		      "and release the first if it fails", width, 9);
 }
 
 static void print_cause(FILE *out, const struct line *l, const struct finding *f)
@@ -596,8 +627,6 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 	fprintf(out, "\n%s%zu. ", colour_on(COLOUR_HEAD), number);
 	line_print(out, l);
 	fprintf(out, "%s\n", colour_off(COLOUR_HEAD));
-	if (!r->elides)
-		print_waits(r, out, l);
 	for (size_t i = 0; i < nr; i++)
 		print_cause(out, l, &found[i]);
 	scale(wasted, sizeof(wasted), l->sum.wasted_cycles, "");
@@ -605,7 +634,7 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
 			wasted, percent(l->sum.fallback, l->acquired));
 	print_decision(r, out, l);
-	if (r->elides && l->sum.contended) {
+	if (l->sum.contended) {
 		print_waits(r, out, l);
 		print_holder(r, out, l);
 	}
@@ -646,12 +675,12 @@ static int may_restrict(const struct report *r)
 	return 0;
 }
 
-/* What elision met, row by row; in a run that only counted, rows that can be told nothing of time. */
+/* What elision met, row by row. */
 static void print_findings(const struct report *r, FILE *out, size_t nr, size_t explained)
 {
 	size_t most = explained + EXPLAINED_MAX;
 
-	for (size_t i = 0; r->elides && i < r->nr_worst && explained < most; i++) {
+	for (size_t i = 0; i < r->nr_worst && explained < most; i++) {
 		const struct line *l = r->worst[i];
 
 		if (!l->cost || l->cost * WORST_SHARE < r->worst[0]->cost)
@@ -686,17 +715,21 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	if (r->cycles)
 		print_sentence(&a.time, out, width);
 	print_notes(r, out);
-	print_misuse(r, out);
+	for (size_t i = 0; i < r->nr_misuse; i++)
+		print_lines(out, width, 0, print_misuse, &r->misuse[i]);
 	for (size_t i = 0; i < r->nr_orders; i++)
-		print_order(r, out, &r->orders[i]);
+		print_order(out, width, &r->orders[i]);
 	fputc('\n', out);
 	answers_print(r, &a, out, width);
 	print_rows(r, out, width, nr);
 	fputc('\n', out);
 	print_totals(r, out);
 	counters_print(r, out);
-	print_findings(r, out, nr, a.nr);
-	print_mode(r, out);
+	if (r->elides)
+		print_findings(r, out, nr, a.nr);
+	fputc('\n', out);
+	print_lines(out, width, 0, print_mode, &r->file->header);
+	print_learned(&r->file->header, out);
 	print_hints(r, out);
 	answers_free(&a);
 }

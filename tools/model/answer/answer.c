@@ -48,7 +48,7 @@ static const struct {
 	const char *id;
 	const char *text;
 } texts[] = {
-#define ELIDE_ANSWER(id, text) {#id, text},
+#define ELIDE_ANSWER(id, when, text) {#id, text},
 #include "answer.def"
 #undef ELIDE_ANSWER
 };

@@ -15,7 +15,7 @@
 
 /* What to do about a finding. */
 enum answer_advice {
-#define ELIDE_ANSWER(id, text) ANSWER_##id,
+#define ELIDE_ANSWER(id, when, text) ANSWER_##id,
 #include "answer.def"
 #undef ELIDE_ANSWER
 };

@@ -130,20 +130,43 @@ void html_findings(struct page *p, const json_t *row)
 
 static size_t nr_findings(const struct page *p)
 {
+	size_t i, nr = list_size(p->r, "findings");
 	const json_t *row;
-	size_t i, nr = 0;
 
 	json_array_foreach(json_object_get(p->r, "rows"), i, row)
 		nr += list_size(row, "findings") > 0;
 	return nr;
 }
 
+/* What the report says first: of what the threads wait for, and what to do. */
+static void answers(struct page *p)
+{
+	static const char *const parts[][2] = {{"callers", "called"}, {"held_by", "held by"}, {"text", "do"}};
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(p->r, "findings"), i, f) {
+		char time[32];
+
+		scale_ns(time, sizeof(time), json_real_value(json_object_get(f, "ns")));
+		html_print(p->out, "<li><h4>%s</h4>\n<p>%s</p>\n", time, text_of(f, "where"));
+		if (text_of(f, "held_by") || text_of(f, "text"))
+			fputs("<ul>\n", p->out);
+		for (size_t j = 0; j < ARRAY_SIZE(parts); j++)
+			if (text_of(f, parts[j][0]))
+				html_print(p->out, "<li><p><b class=cause>%s</b> %s</p></li>\n", parts[j][1],
+					   text_of(f, parts[j][0]));
+		fputs(text_of(f, "held_by") || text_of(f, "text") ? "</ul>\n</li>\n" : "</li>\n", p->out);
+	}
+}
+
 static void findings(struct page *p)
 {
-	size_t i, nr = nr_findings(p), told = 0;
+	size_t i, nr = nr_findings(p) - list_size(p->r, "findings"), told = 0;
 	const json_t *row;
 
 	fputs("<ol class=findings>\n", p->out);
+	answers(p);
 	json_array_foreach(json_object_get(p->r, "rows"), i, row) {
 		if (!list_size(row, "findings") || told++ >= FINDING_ROWS_MAX)
 			continue;
@@ -412,9 +435,9 @@ static const struct section {
 	size_t (*count)(const struct page *p);
 	void (*print)(struct page *p);
 } sections[] = {
+	{"findings", "What to do", nr_findings, findings},
 	{"waits", "Waiting for locks", html_nr_waits, html_waits},
 	{"blocks", "Who blocks whom", html_has_blocks, html_blocks},
-	{"findings", "What to do", nr_findings, findings},
 	{"table", "Locks and call sites", nr_rows, table},
 	{"others", "Waiting for others", html_nr_others, html_others},
 	{"flame", "Stacks that waited for locks", html_has_flame, html_flame},
@@ -443,6 +466,8 @@ static void summary(struct page *p)
 		fputs("<p class=sum>Took no lock that elide can see.</p>\n", p->out);
 		return;
 	}
+	if (text_of(json_object_get(p->r, "thread_time"), "sentence"))
+		html_print(p->out, "<p class=sum>%s</p>\n", text_of(json_object_get(p->r, "thread_time"), "sentence"));
 	fputs("<dl class=sum>\n<div><dt>acquisitions</dt><dd>", p->out);
 	html_count(p->out, json_object_get(totals, "acquired"));
 	fputs("</dd></div>\n", p->out);
