@@ -128,6 +128,9 @@ struct elide_inspect {
 	uint32_t holder[16];
 };
 
+/* System calls whose time is kept. */
+#define ELIDE_ACCOUNT_CALLS 8
+
 /**
  * struct elide_account - for how long the threads of a process were there, and what they did.
  *
@@ -139,6 +142,8 @@ struct elide_inspect {
  *           /proc/PID/task/TID/schedstat
  * @samples: number of times that /proc was read
  * @no_late: 1: the kernel does not tell @late
+ * @calls:   system calls in which threads were, those with the most time first; @ns: for how long, 0: none. Waits
+ *           for locks are among them, as futex(2)
  */
 struct elide_account {
 	uint64_t threads;
@@ -146,6 +151,10 @@ struct elide_account {
 	uint64_t late;
 	uint32_t samples;
 	uint32_t no_late;
+	struct {
+		uint64_t nr;
+		uint64_t ns;
+	} calls[ELIDE_ACCOUNT_CALLS];
 };
 
 /**

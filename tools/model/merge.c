@@ -493,6 +493,25 @@ static void merge_times(struct elide_header *to, const struct elide_header *h)
 	}
 }
 
+/* Adds to the time of a system call, or in place of one with less time. */
+static void merge_call(struct elide_account *to, uint64_t nr, uint64_t ns)
+{
+	int least = 0;
+
+	for (int i = 0; i < ELIDE_ACCOUNT_CALLS; i++) {
+		if (to->calls[i].ns && to->calls[i].nr == nr) {
+			to->calls[i].ns += ns;
+			return;
+		}
+		if (to->calls[i].ns < to->calls[least].ns)
+			least = i;
+	}
+	if (to->calls[least].ns >= ns)
+		return;
+	to->calls[least].nr = nr;
+	to->calls[least].ns = ns;
+}
+
 void merge_numbers(struct elide_header *to, const struct elide_header *h)
 {
 	to->nr_threads += h->nr_threads;
@@ -505,6 +524,8 @@ void merge_numbers(struct elide_header *to, const struct elide_header *h)
 	to->account.running += h->account.running;
 	to->account.late += h->account.late;
 	to->account.no_late |= h->account.no_late;
+	for (int i = 0; i < ELIDE_ACCOUNT_CALLS && h->account.calls[i].ns; i++)
+		merge_call(&to->account, h->account.calls[i].nr, h->account.calls[i].ns);
 	/* Known for all, or unknown. */
 	to->account.samples = to->account.samples && h->account.samples;
 	to->nr_joining += h->nr_joining;

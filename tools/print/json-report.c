@@ -352,7 +352,7 @@ json_t *json_head(const struct report *r)
 static json_t *time_of_threads(const struct report *r)
 {
 	struct thread_time t;
-	json_t *o = json_object();
+	json_t *o = json_object(), *calls = json_object();
 	char sentence[512];
 
 	thread_time(r, &t);
@@ -364,6 +364,9 @@ static json_t *time_of_threads(const struct report *r)
 	json_object_set_new(o, "waiting_for_others_ns", known_real(r->cycles ? t.others : NAN));
 	json_object_set_new(o, "late_ns", known_real(t.known && !t.no_late ? t.late : NAN));
 	json_object_set_new(o, "elsewhere_ns", known_real(t.known ? t.elsewhere : NAN));
+	for (size_t i = 0; i < ELIDE_ACCOUNT_CALLS && t.calls[i].ns > 0; i++)
+		json_object_set_new(calls, t.calls[i].name, json_real(t.calls[i].ns));
+	json_object_set_new(o, "calls", calls);
 	return o;
 }
 

@@ -10,6 +10,7 @@
 #include "../model/columns.h"
 #include "../model/sums.h"
 #include "../names/names.h"
+#include "answer-print.h"
 #include "output.h"
 #include "perf-join.h"
 #include "table.h"
@@ -19,9 +20,13 @@
 #include "view/view-thread.h"
 #include "view/view-time.h"
 
+/* Processes without acquisitions that are described, at most. */
+#define IDLE_MAX 5
+
 struct state {
 	size_t nr_printed;
 	size_t nr_idle;
+	char idle[IDLE_MAX][640];
 };
 
 static int has_acquired(void *arg, const struct elide_row *row)
@@ -29,13 +34,35 @@ static int has_acquired(void *arg, const struct elide_row *row)
 	return elide_row_acquired(row) != 0;
 }
 
-/* A process without acquisitions is only counted. */
+/* What a process did that took no lock; empty: that is not known. */
+static void describe_idle(const struct data_file *f, char *to, size_t size)
+{
+	const struct elide_header *h = &f->header;
+	struct sums none = {0};
+	struct report r = {.file = f, .sums = &none};
+	struct thread_time t;
+	char sentence[512];
+
+	*to = '\0';
+	if (h->end_cycles > h->start_cycles && h->end_ns > h->start_ns) {
+		r.ns = h->end_ns - h->start_ns;
+		r.cycles = h->end_cycles - h->start_cycles;
+	}
+	thread_time(&r, &t);
+	thread_time_sentence(&t, sentence, sizeof(sentence));
+	if (t.known)
+		snprintf(to, size, "%.100s (pid %u): %s", program_title(h), h->pid, sentence);
+}
+
+/* A process without acquisitions is only counted, and a few are described. */
 static bool skip(struct output *o, const struct data_file *f)
 {
 	struct state *s = o->state;
 
 	if (load_rows(f, has_acquired, NULL) > 0 || f->nr_misuse > 0)
 		return false;
+	if (s->nr_idle < IDLE_MAX)
+		describe_idle(f, s->idle[s->nr_idle], sizeof(s->idle[0]));
 	s->nr_idle++;
 	return true;
 }
@@ -173,6 +200,12 @@ static int end(struct output *o)
 	if (s->nr_idle)
 		fprintf(o->out, "%s%zu process%s took no lock that elide can see\n",
 			s->nr_printed ? "\n" : "", s->nr_idle, s->nr_idle == 1 ? "" : "es");
+	for (size_t i = 0; i < s->nr_idle && i < IDLE_MAX; i++) {
+		if (!s->idle[i][0])
+			continue;
+		fputs("   ", o->out);
+		print_wrapped(o->out, s->idle[i], o->options->width, 3);
+	}
 	if (s->nr_printed)
 		fprintf(o->out, "\nNext: elide report --by lock, --by line, --sort wait, --json "
 				"(exact); elide-report(1) explains the columns.\n");

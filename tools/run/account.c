@@ -26,6 +26,8 @@
 #define GAP_PART 100
 /* A sample takes at most 1 % of the time until the next one. */
 #define SPACING 100
+/* System calls of a process that are told apart. */
+#define MOST_CALLS 64
 /* Threads of a process that have ended whose times are kept: 160 KiB. */
 #define MOST_ENDED 4096
 
@@ -39,6 +41,13 @@ struct account_thread {
 	uint64_t lived;
 	uint64_t ran;
 	uint64_t late;
+	int call; /* system call in which it is; -1: it runs, or that is not known */
+};
+
+/* A system call, and for how long threads were in it. */
+struct account_call {
+	int nr;
+	uint64_t ns;
 };
 
 /**
@@ -47,6 +56,7 @@ struct account_thread {
  * @ended:     those of earlier samples, of which only the last MOST_ENDED are kept
  * @total:     but for @late, the account up to @sampled_ns
  * @past_late: of threads that have ended
+ * @calls:     @nr_calls
  * @turn:      the thread whose children are looked for next
  */
 struct account_process {
@@ -57,6 +67,8 @@ struct account_process {
 	struct account_thread *ended;
 	size_t nr_ended;
 	size_t turn;
+	struct account_call calls[MOST_CALLS];
+	size_t nr_calls;
 	uint64_t sampled_ns;
 	uint64_t past_late;
 	struct elide_account total;
@@ -110,7 +122,8 @@ static void add_process(struct account *a, pid_t pid, uint64_t now)
 	if (!grown)
 		return;
 	a->processes = grown;
-	grown[a->nr++] = (struct account_process){.pid = pid, .sampled_ns = now};
+	grown[a->nr] = (struct account_process){.pid = pid, .sampled_ns = now};
+	grown[a->nr++].total.no_late = a->no_late;
 }
 
 /* Adds the children of a thread to the processes. */
@@ -156,9 +169,10 @@ static size_t read_threads(struct account_process *p, struct account_thread **th
 			t.ran = ran;
 			t.late = late;
 		}
-		else if (t.tid == p->pid) {
-			p->total.no_late = 1;
-		}
+		t.call = -1;
+		if (read_proc(text, sizeof(text), "/proc/%d/task/%d/syscall", p->pid, t.tid) &&
+		    sscanf(text, "%d", &t.call) != 1)
+			t.call = -1;
 		grown = reallocarray(*threads, nr + 1, sizeof(t));
 		if (!grown)
 			break;
@@ -170,6 +184,27 @@ static size_t read_threads(struct account_process *p, struct account_thread **th
 	if (nr)
 		qsort(*threads, nr, sizeof(**threads), compare_threads);
 	return nr;
+}
+
+/* A thread was in the system call @nr for @ns. */
+static void add_call(struct account_process *p, int nr, uint64_t ns)
+{
+	size_t i = 0;
+
+	while (i < p->nr_calls && p->calls[i].nr != nr)
+		i++;
+	if (nr < 0 || i == MOST_CALLS)
+		return;
+	if (i == p->nr_calls)
+		p->calls[p->nr_calls++] = (struct account_call){.nr = nr};
+	p->calls[i].ns += ns;
+}
+
+static int compare_calls(const void *x, const void *y)
+{
+	const struct account_call *a = x, *b = y;
+
+	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
 /* Keeps the times of a thread that has ended. */
@@ -228,6 +263,8 @@ static void sample_process(struct account *a, size_t which)
 	p->total.threads += (now - p->sampled_ns) * ((p->nr_threads ? p->nr_threads : 1) + nr) / 2;
 	p->total.running = cpu > p->total.running ? cpu : p->total.running;
 	p->total.samples++;
+	for (size_t i = 0; i < nr; i++)
+		add_call(p, threads[i].call, now - p->sampled_ns);
 	take_threads(p, threads, nr, now);
 	p->sampled_ns = now;
 	p->turn = (p->turn + 1) % nr;
@@ -254,6 +291,10 @@ static void publish(const struct account *a)
 
 void account_begin(struct account *a, pid_t pid)
 {
+	char text[128];
+
+	/* A kernel without schedstats has no such file. */
+	a->no_late = !read_proc(text, sizeof(text), "/proc/%d/schedstat", getpid(), 0);
 	a->begun_ns = now_ns();
 	add_process(a, pid, a->begun_ns);
 	a->next_ns = a->begun_ns + LEAST_GAP;
@@ -301,8 +342,19 @@ static const struct account_process *written_of(const struct account *a, const s
 bool account_write(const struct account *a, int fd, const struct elide_header *h)
 {
 	const struct account_process *p = written_of(a, h);
+	struct account_call calls[MOST_CALLS];
+	struct elide_account total;
 
-	return !p || pwrite(fd, &p->total, sizeof(h->account), offsetof(struct elide_header, account)) >= 0;
+	if (!p)
+		return true;
+	total = p->total;
+	memcpy(calls, p->calls, sizeof(calls));
+	qsort(calls, p->nr_calls, sizeof(*calls), compare_calls);
+	for (size_t i = 0; i < p->nr_calls && i < ELIDE_ACCOUNT_CALLS; i++) {
+		total.calls[i].nr = (uint64_t)calls[i].nr;
+		total.calls[i].ns = calls[i].ns;
+	}
+	return pwrite(fd, &total, sizeof(total), offsetof(struct elide_header, account)) >= 0;
 }
 
 /* The times of a thread; NULL if it was in no sample, or is no longer kept. */

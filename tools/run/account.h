@@ -18,6 +18,7 @@
  * struct account - what is known of the processes of a run; all 0: nothing yet.
  * @processes: @nr of them, those that have ended, too
  * @file:      of the program: the account is written there at each sample; NULL: nowhere
+ * @no_late:   the kernel does not tell for how long threads are ready to run
  * @next_ns:   CLOCK_MONOTONIC at which account_sample() is due
  * @begun_ns:  at which the program was started
  */
@@ -25,6 +26,7 @@ struct account {
 	struct account_process *processes;
 	size_t nr;
 	const char *file;
+	bool no_late;
 	uint64_t next_ns;
 	uint64_t begun_ns;
 };

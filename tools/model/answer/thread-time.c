@@ -2,14 +2,38 @@
 /* thread-time.c - see thread-time.h. */
 #include <math.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 
 #include "../../base/text.h"
+#include "../../names/syscalls.h"
 #include "../sums.h"
 #include "thread-time.h"
 
 static double ns_of(const struct report *r, double cycles)
 {
 	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
+}
+
+/* The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2). */
+static void set_calls(struct thread_time *t, const struct elide_account *a)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ELIDE_ACCOUNT_CALLS; i++) {
+		double ns = (double)a->calls[i].ns;
+		size_t at = nr;
+
+		if (a->calls[i].nr == SYS_futex)
+			ns -= t->locks + t->others + t->late;
+		/* It is known less well than what is left. */
+		ns = fmin(ns, t->elsewhere);
+		if (ns <= 0 || !syscall_name((int)a->calls[i].nr))
+			continue;
+		for (nr++; at && t->calls[at - 1].ns < ns; at--)
+			t->calls[at] = t->calls[at - 1];
+		t->calls[at].name = syscall_name((int)a->calls[i].nr);
+		t->calls[at].ns = ns;
+	}
 }
 
 uint64_t thread_time_joined(const struct elide_header *h)
@@ -44,6 +68,7 @@ void thread_time(const struct report *r, struct thread_time *t)
 	known = t->running + t->late + t->locks + t->others;
 	t->total = fmax((double)h->account.threads, known);
 	t->elsewhere = t->total - known;
+	set_calls(t, &h->account);
 }
 
 double thread_time_percent(const struct thread_time *t, double ns)
@@ -58,6 +83,27 @@ static size_t add_state(char *to, size_t size, size_t len, const struct thread_t
 
 	if (percent >= 0.5 && len < size)
 		len += (size_t)snprintf(to + len, size - len, ", %s %.0f%%", word, percent);
+	return len;
+}
+
+/* System calls to name, at most, and the least share of the time of all threads, in per cent. */
+#define CALLS_SHOWN 3
+#define LEAST_CALL 1
+
+/* Adds where "elsewhere" is. Return: the new length. */
+static size_t add_calls(char *to, size_t size, size_t len, const struct thread_time *t)
+{
+	const char *before = " (";
+
+	for (size_t i = 0; i < CALLS_SHOWN && t->calls[i].ns > 0; i++) {
+		if (thread_time_percent(t, t->calls[i].ns) < LEAST_CALL || len >= size)
+			break;
+		len += (size_t)snprintf(to + len, size - len, "%s%s %.0f%%", before, t->calls[i].name,
+					thread_time_percent(t, t->calls[i].ns));
+		before = ", ";
+	}
+	if (*before == ',' && len < size)
+		len += (size_t)snprintf(to + len, size - len, ")");
 	return len;
 }
 
@@ -76,7 +122,9 @@ void thread_time_sentence(const struct thread_time *t, char *to, size_t size)
 	len = add_state(to, size, len, t, "waiting for locks", t->locks);
 	len = add_state(to, size, len, t, "waiting for others", t->others);
 	len = add_state(to, size, len, t, "waiting for a processor", t->late);
-	len = add_state(to, size, len, t, "elsewhere (sleep, input, output)", t->elsewhere);
+	len = add_state(to, size, len, t, "elsewhere", t->elsewhere);
+	if (thread_time_percent(t, t->elsewhere) >= 0.5)
+		len = add_calls(to, size, len, t);
 	if (len < size)
 		snprintf(to + len, size - len, ".");
 }

@@ -17,6 +17,8 @@
  * @others:  waiting at condition variables, semaphores and barriers, and for the end of threads
  * @late:    ready to run, without a processor
  * @elsewhere: the rest: input and output, sleep, page faults
+ * @calls:   system calls in which the threads were meanwhile, those with the most time first; @ns: 0: none. That of
+ *           futex(2) is without the waits that rows have: locks that are not seen
  */
 struct thread_time {
 	int known;
@@ -27,6 +29,10 @@ struct thread_time {
 	double others;
 	double late;
 	double elsewhere;
+	struct {
+		const char *name;
+		double ns;
+	} calls[ELIDE_ACCOUNT_CALLS];
 };
 
 /** thread_time_joined() - cycles for which threads have waited for the end of others, up to the end in the file. */
