@@ -18,7 +18,7 @@
 #include "output.h"
 
 const struct report_output *const report_outputs[] = {
-	&output_table, &output_json, &output_csv, &output_html, &output_folded, &output_suggest,
+	&output_table, &output_json, &output_csv, &output_html, &output_folded, &output_dot, &output_suggest,
 	&output_pprof, &output_openmetrics, &output_trace,
 };
 const size_t nr_report_outputs = ARRAY_SIZE(report_outputs);

@@ -114,7 +114,7 @@ struct report_output {
 };
 
 extern const struct report_output output_table, output_json, output_csv, output_html,
-	output_folded, output_suggest, output_pprof,
+	output_folded, output_dot, output_suggest, output_pprof,
 	output_openmetrics, output_trace;
 
 /* All formats, the default one first; the others in the order of --help. */

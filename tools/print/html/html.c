@@ -18,6 +18,7 @@
 #include "blocks.h"
 #include "flame.h"
 #include "../json-report.h"
+#include "../view/view-chain.h"
 #include "../view/view-line.h"
 #include "../view/view-thread.h"
 #include "../view/view-time.h"
@@ -73,7 +74,7 @@ static json_t *names_of(const struct report *r)
 
 json_t *html_tree(const struct report *r, size_t top)
 {
-	json_t *tree = json_report(r, top), *columns = json_array(), *row;
+	json_t *tree = json_report(r, top), *columns = json_array(), *row, *chain;
 	bool shown[NR_COLUMNS];
 	size_t i;
 
@@ -90,6 +91,8 @@ json_t *html_tree(const struct report *r, size_t top)
 	json_object_set_new(tree, "activity", activity_json(r));
 	json_object_set_new(tree, "flame", flame_json(r));
 	json_object_set_new(tree, "blocks", blocks_json(r));
+	if (!chain_json(r, &chain))
+		json_object_set_new(tree, "chain", chain);
 	json_object_set_new(tree, "names", names_of(r));
 	json_array_foreach(json_object_get(tree, "rows"), i, row)
 		json_object_set_new(row, "cells", cells_of(r, &r->lines[i], shown));
@@ -436,6 +439,7 @@ static const struct section {
 	void (*print)(struct page *p);
 } sections[] = {
 	{"findings", "What to do", nr_findings, findings},
+	{"chain", "Which threads wait for which", html_has_chain, html_chain},
 	{"waits", "Waiting for locks", html_nr_waits, html_waits},
 	{"blocks", "Who blocks whom", html_has_blocks, html_blocks},
 	{"table", "Locks and call sites", nr_rows, table},

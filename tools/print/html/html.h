@@ -121,6 +121,12 @@ void html_flame(struct page *p);
 size_t html_has_blocks(const struct page *p);
 void html_blocks(struct page *p);
 
+/** html_has_chain() - do groups of threads wait for each other? */
+size_t html_has_chain(const struct page *p);
+
+/** html_chain() - which threads wait for which. */
+void html_chain(struct page *p);
+
 /* html-time.c */
 
 /** html_axis() - a line of a table of two columns with the times of the run below the second. */
