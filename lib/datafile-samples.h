@@ -181,6 +181,8 @@ enum elide_blame_type {
  *               taken a unit of the semaphore
  * @held_site:   return address of that call, 0 if not known; for a condition variable, semaphore or
  *               barrier the call that signalled, posted or arrived last
+ * @waker:       of a kind that is no lock: the stack of the thread that ended the wait, as in struct
+ *               elide_thread_record; 0: not known
  * @samples:     aborts or waits that were sampled
  * @count:       aborts or waits for which these count
  * @cycles:      cycles wasted or waited for which these count
@@ -194,6 +196,8 @@ struct elide_blame {
 	uint16_t held_kind;
 	uint16_t peer;
 	uint64_t held_site;
+	uint32_t waker;
+	uint32_t reserved;
 	uint64_t samples;
 	uint64_t count;
 	uint64_t cycles;

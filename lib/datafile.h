@@ -336,7 +336,7 @@ static inline unsigned int elide_record_fixed(unsigned int type, unsigned int si
 	case ELIDE_CHUNK_DETAILS: /* up to other_write */
 		return 20;
 	case ELIDE_CHUNK_BLAME: /* up to samples */
-		return 32;
+		return 40;
 	default:
 		return 0;
 	}

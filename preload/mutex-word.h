@@ -62,7 +62,7 @@ static __cold int wake_one(pthread_mutex_t *m, const void *site)
 	int saved = errno;
 	bool woken;
 
-	elide_waker_note(m, t ? t->tid : 0, false);
+	elide_waker_note(m, t ? t->tid : 0, false, 0);
 	woken = sys_futex(&m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL) > 0;
 	errno = saved;
 	if (woken)

@@ -312,7 +312,7 @@ static __cold int release_waking(struct elide_thread *t, pthread_rwlock_t *rw, c
 	enum elide_kind kind = writer(rw) ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
 	int err;
 
-	elide_waker_note(rw, t ? t->tid : 0, false);
+	elide_waker_note(rw, t ? t->tid : 0, false, 0);
 	err = real.rwlock_unlock(rw);
 	if (glibc_layout.rwlock)
 		elide_evidence_blocked(t, rw, kind, site);

@@ -18,13 +18,14 @@
  * @class_index: class of the lock
  * @kind: enum elide_kind; ELIDE_KIND_NONE if only the class is known
  * @site: of the call; 0 if only the class is known
- * @peer: as in struct elide_blame
+ * @peer, @waker: as in struct elide_blame
  */
 struct evidence_holder {
 	uint32_t class_index;
 	uint32_t kind;
 	uint64_t site;
 	bool peer;
+	uint32_t waker;
 };
 
 /**

@@ -68,6 +68,7 @@ struct elide_blame *evidence_blame_record(const struct elide_row *row, enum elid
 		.held_kind = holder->kind,
 		.peer = peer,
 		.held_site = holder->site,
+		.waker = holder->waker,
 	};
 	struct evidence_table *table = &elide_evidence->blame;
 	uint64_t key = evidence_hash(row->site, (uint64_t)row->class_index << 32 |
@@ -75,7 +76,7 @@ struct elide_blame *evidence_blame_record(const struct elide_row *row, enum elid
 	struct evidence_slot *slot;
 
 	key = evidence_hash(key, (uint64_t)holder->class_index << 32 | peer << 8 | holder->kind);
-	key = evidence_hash(key, holder->site) | 1;
+	key = evidence_hash(key, holder->site ^ (uint64_t)holder->waker << 48) | 1;
 	slot = evidence_find(table, key);
 	if (slot->key)
 		return slot->record;

@@ -110,6 +110,7 @@ static void woken_global(void *arg)
 		holder.kind = e->row->kind;
 		holder.site = elide_recorded_known((const void *)(uintptr_t)e->waker->by);
 		holder.peer = e->waker->peer;
+		holder.waker = e->waker->stack;
 	}
 	test_point(woken_publish);
 	e->w->blame = evidence_blame_record(e->row, ELIDE_BLAME_WAIT, &holder);

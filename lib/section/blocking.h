@@ -152,7 +152,7 @@ static inline void elide_blocking_wakes_one(const void *object, const void *site
 		return;
 	for (int i = 0; t && i < ELIDE_NR_WAITED && !peer; i++)
 		peer = t->waited[i] == object || elide_same_class(t->waited[i], object);
-	elide_waker_note(object, (uintptr_t)site, peer);
+	elide_waker_note(object, (uintptr_t)site, peer, t && t->record ? READ_ONCE(t->record->stack) : 0);
 }
 
 /**

@@ -26,12 +26,14 @@
  * @by:     return address of the call; for a mutex, the id of the thread that released it
  * @time:   time-stamp counter, before the call did its work
  * @peer:   the thread of that call has itself waited there
+ * @stack:  that of this thread, as in struct elide_thread_record
  */
 struct elide_waker {
 	const void *object;
 	uint64_t by;
 	uint64_t time;
-	uint64_t peer;
+	uint32_t peer;
+	uint32_t stack;
 };
 
 extern struct elide_waker elide_wakers[ELIDE_NR_WAKERS];
@@ -74,13 +76,14 @@ static inline bool elide_waiters_any(const void *object)
 }
 
 /** elide_waker_note() - a call is about to wake waiters. Async-signal-safe. */
-static inline void elide_waker_note(const void *object, uint64_t by, bool peer)
+static inline void elide_waker_note(const void *object, uint64_t by, bool peer, uint32_t stack)
 {
 	struct elide_waker *w = elide_waker_of(object);
 
 	WRITE_ONCE(w->object, NULL);
 	WRITE_ONCE(w->by, by);
 	WRITE_ONCE(w->peer, peer);
+	WRITE_ONCE(w->stack, stack);
 	WRITE_ONCE(w->time, cycles_now());
 	barrier();
 	WRITE_ONCE(w->object, object);
@@ -104,6 +107,7 @@ static inline bool elide_waker_find(const void *object, uint64_t from, uint64_t 
 	waker->by = READ_ONCE(w->by);
 	waker->time = READ_ONCE(w->time);
 	waker->peer = READ_ONCE(w->peer);
+	waker->stack = READ_ONCE(w->stack);
 	return waker->object == object && waker->time >= from && waker->time <= to;
 }
 

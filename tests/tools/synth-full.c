@@ -161,13 +161,13 @@ static void add_blames(struct synth *s, const struct subject_sites *sites)
 {
 	const struct elide_blame blames[] = {
 		{2, ELIDE_KIND_MUTEX, ELIDE_BLAME_ABORT, sites->lookup, 2, ELIDE_KIND_MUTEX, 0,
-		 sites->create, 4, 240, 40000},
+		 sites->create, 0, 0, 4, 240, 40000},
 		{2, ELIDE_KIND_MUTEX, ELIDE_BLAME_ABORT, sites->lookup, 2, ELIDE_KIND_MUTEX, 0,
-		 sites->insert, 1, 60, 10000},
-		{2, ELIDE_KIND_MUTEX, ELIDE_BLAME_WAIT, sites->lookup, 2, ELIDE_KIND_NONE, 0, 0, 1,
-		 20, 60000},
+		 sites->insert, 0, 0, 1, 60, 10000},
+		{2, ELIDE_KIND_MUTEX, ELIDE_BLAME_WAIT, sites->lookup, 2, ELIDE_KIND_NONE, 0, 0, 0, 0,
+		 1, 20, 60000},
 		{2, ELIDE_KIND_MUTEX, ELIDE_BLAME_INNER, sites->insert, 1, ELIDE_KIND_RWLOCK_WRITE,
-		 0, sites->insert, 1, 20, 5000},
+		 0, sites->insert, 0, 0, 1, 20, 5000},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(blames); i++)

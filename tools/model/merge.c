@@ -386,6 +386,7 @@ static void move_blame(const struct part *p, struct elide_blame *b)
 	MOVE_ROW(p, b);
 	b->held_class = class_of(p, b->held_class);
 	b->held_site = return_of(p, b->held_site);
+	b->waker = stack_of(p, b->waker);
 }
 
 static void move_event(const struct part *p, struct elide_event *e)

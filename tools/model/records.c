@@ -286,6 +286,10 @@ void records_link(struct data_file *f)
 	keep_threads(f);
 	for (size_t i = 0; i < f->nr_samples; i++)
 		link_stack(f, &f->samples[i].stack);
+	for (size_t i = 0; i < f->nr_blames; i++)
+		link_stack(f, &f->blames[i].waker);
+	for (size_t i = 0; i < f->nr_threads; i++)
+		link_stack(f, &f->threads[i].stack);
 	for (size_t i = 0; i < f->nr_details; i++) {
 		struct elide_detail *d = &f->details[i];
 
@@ -387,6 +391,7 @@ static int compare_blames(const void *x, const void *y)
 	BY(held_kind);
 	BY(held_site);
 	BY(peer);
+	BY(waker);
 	return 0;
 }
 

@@ -94,6 +94,15 @@ static const char *waits_for_kind(unsigned int kind)
 	}
 }
 
+/* What a group does whose threads end the waits: it takes the time. */
+static void add_running(char *to, size_t size, const struct group *g)
+{
+	answer_add(to, size, ", which runs %.0f%% of its time", 100 * g->ran / g->lived);
+	if (10 * g->late > g->lived)
+		answer_add(to, size, ", and waits for a processor for %.0f%%", 100 * g->late / g->lived);
+	answer_add(to, size, ".");
+}
+
 void answer_where(const struct report *r, const struct answer *a, char *to, size_t size)
 {
 	const struct line *l = &a->line;
@@ -131,7 +140,7 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 	if (a->cause)
 		answer_add(to, size, ": a consequence of %zu.", a->cause);
 	else if (a->to && a->to->known && a->advice == ANSWER_supply)
-		answer_add(to, size, ", which runs %.0f%% of its time.", 100 * a->to->ran / a->to->lived);
+		add_running(to, size, a->to);
 	else
 		answer_add(to, size, ".");
 }

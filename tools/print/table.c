@@ -693,8 +693,23 @@ static void print_findings(const struct report *r, FILE *out, size_t nr, size_t 
 			print_worst(r, out, &r->lines[i], ++explained);
 }
 
-static void print_hints(const struct report *r, FILE *out)
+/* The object of a finding whose names are not known; NULL if all are. */
+static const char *nameless(const struct answers *a)
 {
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->all[i].advice != ANSWER_processors && a->all[i].line.site_place.object &&
+		    !a->all[i].line.site_place.symbol)
+			return a->all[i].line.site_place.object;
+	return NULL;
+}
+
+static void print_hints(const struct report *r, const struct answers *a, FILE *out)
+{
+	if (nameless(a)) {
+		fputs("For names of functions in ", out);
+		print_clean(out, base_name(nameless(a)));
+		fputs(": install its package's -dbgsym or -debuginfo, or set DEBUGINFOD_URLS\n", out);
+	}
 	if (!r->elides && r->total.sum.contended)
 		fprintf(out, "What eliding these locks would do: elide run --emulate -- PROGRAM\n");
 	if (may_restrict(r))
@@ -730,6 +745,6 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	fputc('\n', out);
 	print_lines(out, width, 0, print_mode, &r->file->header);
 	print_learned(&r->file->header, out);
-	print_hints(r, out);
+	print_hints(r, &a, out);
 	answers_free(&a);
 }

@@ -223,6 +223,19 @@ static bool takes_turns(const struct report *r, const struct groups *g, const st
 	       back->to == (uint32_t)(a->from - g->group) && back->ns > TURNS * a->to->lived;
 }
 
+/* Threads wait for a processor. */
+static void add_crowded(const struct report *r, struct answers *a)
+{
+	struct answer *to = &a->all[a->nr];
+
+	if (!a->time.known || thread_time_percent(&a->time, a->time.late) < CROWDED)
+		return;
+	*to = (struct answer){.ns = a->time.late, .advice = ANSWER_processors};
+	to->percent = thread_time_percent(&a->time, to->ns);
+	to->threads = r->ns ? to->ns / (double)r->ns : 0;
+	a->nr++;
+}
+
 /*
  * What to do about waits that are not for locks. Return: false if they are no finding: threads wait for work, or for
  * it is not known what.
@@ -233,7 +246,8 @@ static bool advise_wait(const struct report *r, const struct answers *all, struc
 		a->advice = ANSWER_arrivals;
 		return true;
 	}
-	if (a->line.verdict == VERDICT_BOTTLENECK || a->line.verdict == VERDICT_CONTENDED) {
+	/* Threads of one group that wait for each other, as for a unit of a resource. */
+	if ((a->line.verdict == VERDICT_BOTTLENECK || a->line.verdict == VERDICT_CONTENDED) && a->to == a->from) {
 		a->advice = ANSWER_units;
 		return true;
 	}
@@ -251,7 +265,12 @@ static bool advise_wait(const struct report *r, const struct answers *all, struc
 		return true;
 	}
 	a->advice = ANSWER_supply;
-	return a->to != a->from && a->to->known && a->to->ran > MOST * a->to->lived;
+	/* They are ready to run more often than they run: a processor is what is missing. */
+	if (all->nr && all->all[0].advice == ANSWER_processors && a->to->known && a->to->late > a->to->ran) {
+		a->cause = 1;
+		a->advice = ANSWER_consequence;
+	}
+	return a->to != a->from && a->to->known && a->to->ran + a->to->late > MOST * a->to->lived;
 }
 
 static int describe(const struct report *r, struct answers *all, const struct candidate *c, struct answer *a)
@@ -290,19 +309,6 @@ static bool is_enough(const struct report *r, const struct thread_time *t, doubl
 	double all = t->known ? t->total : (double)r->ns * fmax(r->file->header.nr_threads, 1);
 
 	return ns > 0 && 100 * ns >= LEAST_PERCENT * all;
-}
-
-/* Threads wait for a processor. */
-static void add_crowded(const struct report *r, struct answers *a)
-{
-	struct answer *to = &a->all[a->nr];
-
-	if (!a->time.known || thread_time_percent(&a->time, a->time.late) < CROWDED)
-		return;
-	*to = (struct answer){.ns = a->time.late, .advice = ANSWER_processors};
-	to->percent = thread_time_percent(&a->time, to->ns);
-	to->threads = r->ns ? to->ns / (double)r->ns : 0;
-	a->nr++;
 }
 
 /* The longest first; a consequence follows what it is one of. */
@@ -346,9 +352,10 @@ int answers_find(const struct report *r, struct answers *a)
 	all = rc ? NULL : candidates(r, &nr);
 	if (!all)
 		return -ENOMEM;
+	add_crowded(r, a);
 	/* Locks first: other waits may be their consequences. */
 	for (int locks = 1; !rc && locks >= 0; locks--) {
-		for (size_t i = 0; !rc && i < nr && a->nr < ANSWERS_MAX; i++) {
+		for (size_t i = 0; !rc && i < nr && a->nr <= ANSWERS_MAX; i++) {
 			struct answer *to = &a->all[a->nr];
 
 			if (all[i].is_lock != locks || !is_enough(r, &a->time, ns_of(r, (double)all[i].wait)))
@@ -365,7 +372,6 @@ int answers_find(const struct report *r, struct answers *a)
 		answers_free(a);
 		return rc;
 	}
-	add_crowded(r, a);
 	sort_answers(a);
 	return 0;
 }

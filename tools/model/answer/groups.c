@@ -16,6 +16,7 @@
 #include "../../../lib/compiler.h"
 #include "../../../lib/row-sums.h"
 #include "../../base/sort.h"
+#include "../../base/text.h"
 #include "../../names/demangle.h"
 #include "../../names/short.h"
 #include "../sums.h"
@@ -34,6 +35,7 @@ struct use {
 /**
  * struct building - the groups, while they are found.
  * @of_block: group of the threads of each block of rows, @nr_blocks of them
+ * @of_stack: group of the threads with each stack, by its number
  * @uses:     @nr_uses, by sum and group
  */
 struct building {
@@ -41,6 +43,7 @@ struct building {
 	struct groups *g;
 	uint32_t *of_block;
 	size_t nr_blocks;
+	uint32_t *of_stack;
 	struct use *uses;
 	size_t nr_uses;
 	size_t room;
@@ -52,28 +55,29 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Does the function only call that of the program? */
+/* Is it a function of the C or C++ library, or of one that begins threads? */
 static bool is_runtime(const struct place *p)
 {
 	static const char *const objects[] = {"libc.so", "libc-", "libpthread", "libstdc++", "ld-linux", "libglib-"};
 	static const char *const symbols[] = {"_ZSt", "_ZNSt", "_ZN9__gnu_cxx", "_start", "__libc_start", "start_thread",
 					      "clone", "__clone", "_ZNKSt"};
 
-	if (!p->elf_symbol || !p->object)
+	if (!p->object)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
-		if (begins(p->object, objects[i]))
+		if (begins(base_name(p->object), objects[i]))
 			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
+	for (size_t i = 0; p->elf_symbol && i < ARRAY_SIZE(symbols); i++)
 		if (begins(p->elf_symbol, symbols[i]))
 			return true;
 	return false;
 }
 
-/* The outermost function of a stack that is the program's own. Return: to be freed; NULL: there is none. */
+/* The outermost function of a stack that is the program's own, or its call. Return: to be freed; NULL: none. */
 static char *thread_function(const struct report *r, uint32_t stack)
 {
 	const struct elide_stack *s;
+	char place[SHORT_NAME];
 	struct place p;
 
 	if (!stack || stack > r->file->nr_stacks)
@@ -82,8 +86,12 @@ static char *thread_function(const struct report *r, uint32_t stack)
 	/* A stack that fills its record is cut off at its outer end. */
 	for (uint16_t i = s->nr_frames; i-- && s->nr_frames < ELIDE_STACK_FRAMES;) {
 		symbolize_call(r->symbols, s->frames[i], &p);
-		if (!is_runtime(&p))
+		if (is_runtime(&p))
+			continue;
+		if (p.elf_symbol)
 			return demangle_own(p.elf_symbol);
+		short_place(place, sizeof(place), &p);
+		return strdup(place);
 	}
 	return NULL;
 }
@@ -119,7 +127,9 @@ static void name_group(const struct report *r, const struct elide_thread_record 
 		return;
 	}
 	function = thread_function(r, t->stack);
-	if (function)
+	if (function && strchr(function, '+'))
+		snprintf(to, size, "%s", function);
+	else if (function)
 		short_symbol(to, size, function);
 	else
 		snprintf(to, size, "%s", *own ? "other threads" : "(no name)");
@@ -158,6 +168,8 @@ static void add_thread(struct building *b, const struct elide_thread_record *t)
 	to->late += (double)t->late;
 	if (t->block && t->block < b->nr_blocks)
 		b->of_block[t->block] = nr;
+	if (t->stack)
+		b->of_stack[t->stack] = nr;
 }
 
 static int add_row(void *arg, uint32_t block, const struct elide_row *row)
@@ -260,13 +272,19 @@ static void name_functions(struct building *b)
 	b->named = true;
 }
 
-/* The group whose threads make the call that woke @waiter's: the one with most acquisitions in that function. */
+/*
+ * The group whose threads make the call that woke @waiter's: that of the thread which did so, if its stack is known, else
+ * the one with most acquisitions in the function of the call.
+ */
 static uint32_t wakers(struct building *b, const struct elide_blame *blame, uint32_t waiter)
 {
-	uint64_t *acquired = calloc(b->g->nr, sizeof(*acquired)), most = 0;
+	uint64_t *acquired, most = 0;
 	uint32_t found = GROUP_NONE;
 	struct place p;
 
+	if (blame->waker && b->of_stack[blame->waker] != GROUP_NONE)
+		return b->of_stack[blame->waker];
+	acquired = calloc(b->g->nr, sizeof(*acquired));
 	name_functions(b);
 	symbolize_call(b->r->symbols, blame->held_site, &p);
 	for (size_t i = 0; acquired && i < b->nr_uses && i < SEARCHED; i++) {
@@ -430,9 +448,12 @@ int groups_build(const struct report *r, struct groups *g)
 			b.nr_blocks = f->threads[i].block + 1;
 	g->group = calloc(f->nr_threads + 1, sizeof(*g->group));
 	b.of_block = calloc(b.nr_blocks, sizeof(*b.of_block));
-	rc = g->group && b.of_block ? 0 : -ENOMEM;
+	b.of_stack = calloc(f->nr_stacks + 1, sizeof(*b.of_stack));
+	rc = g->group && b.of_block && b.of_stack ? 0 : -ENOMEM;
 	for (size_t i = 0; !rc && i < b.nr_blocks; i++)
 		b.of_block[i] = GROUP_NONE;
+	for (size_t i = 0; !rc && i <= f->nr_stacks; i++)
+		b.of_stack[i] = GROUP_NONE;
 	/* The first thread first. */
 	for (int others = 0; !rc && others < 2; others++)
 		for (size_t i = 0; i < f->nr_threads; i++)
@@ -451,6 +472,7 @@ int groups_build(const struct report *r, struct groups *g)
 	for (size_t i = g->nr_edges; i--;)
 		g->group[g->edge[i].from].edge = (uint32_t)i;
 	free(b.of_block);
+	free(b.of_stack);
 	free(b.uses);
 	if (rc)
 		groups_free(g);

@@ -52,6 +52,8 @@ static void renumber(const uint32_t *numbers, uint32_t *stack)
 	do {                                                                                       \
 		for (size_t i = 0; i < (f)->nr_samples; i++)                                       \
 			act(arg, STACK((f)->samples[i].stack));                                     \
+		for (size_t i = 0; i < (f)->nr_blames; i++)                                        \
+			act(arg, STACK((f)->blames[i].waker));                                      \
 		for (size_t i = 0; i < (f)->nr_threads; i++)                                       \
 			act(arg, STACK((f)->threads[i].stack));                                     \
 		for (size_t i = 0; i < (f)->nr_details; i++) {                                     \
