@@ -24,7 +24,7 @@ void elide_what_if_start(const char *text)
 	char *end;
 
 	elide_what_if = *text && rtmgrind_request(RTMGRIND_VERSION, 0, 0);
-	per_mille = (unsigned int)strtoul(text, &end, 10);
+	per_mille = (unsigned int)strtoull(text, &end, 10);
 	while (*end == ',' && end[1] && end[1] != ',' && nr_sections < ELIDE_WHAT_IF_MAX) {
 		sections[nr_sections].class = strtoull(end + 1, &end, 16);
 		if (*end == ':')

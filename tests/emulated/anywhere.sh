@@ -151,7 +151,7 @@ test_elided_environment() {
 test_plain_status() {
 	local -a places=(user queued_signals)
 
-	plain haswell awk '{ n += length($0) } END { print n }' /proc/self/status
+	plain haswell wc -w /proc/self/status
 }
 
 # Another seed has other digits: the test does not compare what never changes.

@@ -428,7 +428,8 @@ test_uncontended_in_each_mode() {
 	emulate idle --mode=profile -- "$program" || return
 	holds idle 'len(d["rows"]) == 4' "$idle" \
 		"all(r['verdict'] in ('contended', 'bottleneck') and
-		     [f['cause'] for f in r['findings']] == ['wait'] for r in $common)" || return
+		     not r['findings'] for r in $common)" \
+		'[f["row"]["lock"] for f in d["findings"]] == ["common_lock"]' || return
 }
 
 needs e2e emulator python3

@@ -17,7 +17,7 @@ import sys
 PARTS = ["lock", "site", "cause", "advice", "verdict", "line", "functions", "blame", "misuse", "stacks",
          "twin"]
 # Which key is judged as which part; the others are the key's own.
-PART_OF = {"data": "line", "sharing": "line", "evidence": "cause", "absent": "twin"}
+PART_OF = {"answer": "advice", "data": "line", "sharing": "line", "evidence": "cause", "absent": "twin"}
 ALLOCATE = {"malloc", "calloc", "realloc", "aligned_alloc", "operator new"}
 
 
@@ -84,6 +84,16 @@ class Judge:
 
     def wrong_site(self, wanted):
         return None if is_in(self.row["site"], wanted) else shown(self.row["site"])
+
+    def answer(self):
+        """The finding of the report's first screen about the lock, or None."""
+        return next((f for f in self.report["findings"]
+                     if f["row"] and f["row"]["lock"] == self.row["lock"]), None)
+
+    def wrong_answer(self, wanted):
+        found = self.answer()
+        advice = found["advice"] if found else "none"
+        return None if advice in wanted.split(" | ") else advice
 
     def wrong_cause(self, wanted):
         if not self.findings:

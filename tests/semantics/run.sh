@@ -258,7 +258,7 @@ order_places() {
 	     /^PLACE/ { split($2, f, "("); place = f[1]; next }
 	     NF < 4 { next }
 	     { at = place " order.c:" FNR }
-	     NR == FNR { if ($(NF - 2) == "class") class[$(NF - 1)] = "init " at; next }
+	     NR == FNR { if ($(NF - 2) == "class") class[$(NF - 1)] = "made in " at; next }
 	     $(NF - 3) == "held" { held = name($(NF - 2)) " (" $(NF - 1) ") at " at }
 	     $(NF - 3) == "taken" { print "held: " held "; taken: " name($(NF - 2)) \
 		" (" $(NF - 1) ") at " at }' "$here/order.c" "$here/order.c" | sort >"$TMP/edges"

@@ -134,7 +134,7 @@ static void fitted(void **state)
 		{"guard in user b.c:12", 15, "guard in user"},
 		{"guard in user b.c:12", 8, "guard"},
 		/* A name with colons is no place. */
-		{"init node::Environment", 12, "init ..nment"},
+		{"node::Environment", 12, "node:..nment"},
 		{"first ns::a::f", 8, "fir..::f"},
 	};
 	char to[CELL_MAX + 1];
