@@ -227,7 +227,8 @@ enum elide_row_state {
  * @late:          cycles from that release, or the call that ended another wait, until they had locked: the
  *                 threads had been woken and were not running yet. Only where mode is profile: else it is a part of
  *                 @wait
- * @spare:         0
+ * @stacked:       number of the locked acquisition whose stack was recorded last, see elide_wrapper_acquired();
+ *                 ~0: no more are recorded
  *
  * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
  * condition variable was signalled, the semaphore had a unit left, all have arrived at the barrier, the
@@ -259,7 +260,7 @@ struct elide_row {
 	uint64_t wait_bins[ELIDE_NR_BINS];
 	uint64_t hold_bins[ELIDE_NR_BINS];
 	uint64_t late;
-	uint64_t spare;
+	uint64_t stacked;
 };
 
 _Static_assert(sizeof(struct elide_row) == 960, "15 cache lines");

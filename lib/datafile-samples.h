@@ -38,6 +38,9 @@ enum elide_sample_type {
 	ELIDE_SAMPLE_BLOCK,     /* the unlock call of a lock for which others waited; the site is the
 				 * call that locked it, cycles are 0
 				 */
+	ELIDE_SAMPLE_ACQUIRE,   /* the lock call, in a wrapper, that found the lock free; innermost frames
+				 * only, cycles are 0
+				 */
 	ELIDE_SAMPLE_END        /* one more than the last */
 };
 

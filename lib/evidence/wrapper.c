@@ -17,6 +17,9 @@
 #include "../state/symbol.h"
 #include "../state/tunables.h"
 #include "frames.h"
+#include "records.h"
+#include "stack.h"
+#include "table.h"
 #include "wrapper.h"
 
 /* Wrappers that call one another, at most. */
@@ -292,4 +295,51 @@ const void *elide_wrapper_caller(const void *site, const void *stack)
 		return caller;
 	elide_global_run(wrapper_global, &site);
 	return site;
+}
+
+/**
+ * struct acquired - an acquisition whose stack may be recorded.
+ * @row: counters of the call
+ * @site: of the call
+ * @weight: acquisitions for which it counts
+ * @wrapped: set: the call is in a wrapper
+ */
+struct acquired {
+	const struct elide_row *row;
+	const void *site;
+	uint64_t weight;
+	bool wrapped;
+};
+
+static void acquired_global(void *arg)
+{
+	const bool emulated = elide_process.rtm == ELIDE_RTM_EMULATED;
+	uint64_t frames[WRAPPERS_DEEP + 2];
+	struct acquired *e = arg;
+	unsigned int nr;
+
+	test_point(acquired_entered);
+	e->wrapped = is_wrapper(e->site);
+	test_point(acquired_publish);
+	if (e->wrapped) {
+		nr = elide_walk_some(frames, NULL, ARRAY_SIZE(frames), e->site, emulated);
+		evidence_add_to_sample(evidence_sample_record(e->row, ELIDE_SAMPLE_ACQUIRE,
+							      elide_stack_save(frames, nr, false)),
+				       e->weight, 0);
+	}
+	test_point(acquired_done);
+}
+
+__cold void elide_wrapper_acquired(struct elide_row *row, uint64_t nr)
+{
+	struct acquired e = {.row = row, .site = elide_at_run_time(row->site), .weight = nr - row->stacked};
+	uint64_t value;
+
+	forget_unloaded();
+	value = known_of(e.site);
+	if (elide_process.mode == ELIDE_RUN_PROFILE && elide_evidence && row->kind && e.site &&
+	    (!value || value & 1) && strcmp(elide_tunables.wrappers, "no") &&
+	    !elide_global_try_run(acquired_global, &e))
+		return;
+	row->stacked = e.wrapped ? nr : ~0ull;
 }

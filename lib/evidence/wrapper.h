@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wrapper.h - calls of functions that only wrap the initialisation of a lock.
+ * wrapper.h - calls of functions that only wrap a lock function.
  *
  * Must never be used inside a transaction.
  */
 #ifndef ELIDE_WRAPPER_H
 #define ELIDE_WRAPPER_H
+
+#include <stdint.h>
+
+#include "../datafile.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -27,6 +31,17 @@
  * paths are refused.
  */
 const void *elide_wrapper_caller(const void *site, const void *stack);
+
+/**
+ * elide_wrapper_acquired() - record the stack of an acquisition, if its call is in a wrapper.
+ * @row: counters of the call
+ * @nr: number of the acquisition among those of the row that have locked
+ *
+ * So the callers of a wrapper are known where no acquisition waits. The sample counts for the acquisitions
+ * since the last one. Only where mode is profile. A thread does not wait for another one's global-lock path,
+ * as it holds the lock: the next acquisition that is sampled is tried instead.
+ */
+void elide_wrapper_acquired(struct elide_row *row, uint64_t nr);
 
 #pragma GCC visibility pop
 

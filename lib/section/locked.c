@@ -9,6 +9,7 @@
 #include "../evidence/abort.h"
 #include "../evidence/spans.h"
 #include "../evidence/what-if.h"
+#include "../evidence/wrapper.h"
 #include "../state/call.h"
 #include "../state/holds.h"
 #include "../state/random.h"
@@ -106,6 +107,13 @@ static void remove_hold(struct elide_thread *t, struct elide_hold *hold)
 		t->holds[i] = t->holds[i + 1];
 }
 
+/*
+ * The stack of a sampled acquisition is recorded if at least 1 / STACK_PART as many acquisitions as before
+ * the last one have followed that: 9 stacks of the first 9 acquisitions, 65 of 10,000, 100 of 1,000,000. The
+ * share of a caller that makes half of a thread's acquisitions has a standard error of 12 %. Chosen.
+ */
+#define STACK_PART 8
+
 static void hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 		       unsigned long long since)
 {
@@ -134,6 +142,8 @@ static void hold_begin(struct elide_thread *t, struct elide_row *row, const void
 		remove_hold(t, stale);
 	if (unlikely(t->nr_holds == ELIDE_NR_OPEN_HOLDS))
 		remove_hold(t, &t->holds[0]);
+	if (sampled && !since && unlikely(nr - row->stacked > row->stacked / STACK_PART))
+		elide_wrapper_acquired(row, nr);
 	hold.weight = since ? 0 : row->hold.gap ? (uint32_t)row->hold.gap : 1;
 	hold.start = since ? since : cycles_now();
 	if (sampled) {

@@ -80,6 +80,20 @@ static NOINLINE struct mutex *make_table(void)
 	return m;
 }
 
+static NOINLINE void look_up(struct mutex *table)
+{
+	mutex_acquire(table);
+	mutex_release(table);
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE void insert(struct mutex *table)
+{
+	mutex_acquire(table);
+	mutex_release(table);
+	__asm__ volatile("" ::: "memory");
+}
+
 static volatile int waiting;
 
 static NOINLINE void pop(struct mutex *queue)
@@ -183,12 +197,14 @@ int main(int argc, char **argv)
 		mutex_acquire(queue);
 		mutex_release(queue);
 	}
-	for (int i = 0; i < 50; i++) {
-		mutex_acquire(table);
-		mutex_release(table);
+	for (int i = 0; i < 4000; i++) {
+		if (i % 8)
+			look_up(table);
+		else
+			insert(table);
 	}
-	mutex_acquire(&tree->lock);
-	mutex_release(&tree->lock);
+	pthread_mutex_lock(&tree->lock.m);
+	pthread_mutex_unlock(&tree->lock.m);
 	contend(queue);
 	free(tree);
 	free(queue);

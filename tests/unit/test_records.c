@@ -119,7 +119,7 @@ static void bad_records(void **state)
 		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, kind, 0, "sample of unknown kind 0")},
 		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, kind, ELIDE_NR_KINDS, "unknown kind 10")},
 		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, type, 0, "type 0")},
-		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, type, ELIDE_SAMPLE_END, "type 4")},
+		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, type, ELIDE_SAMPLE_END, "type 5")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, kind, 99, "detail of unknown kind 99")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, cause, ELIDE_MAX_CAUSES, "cause 24")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, source, 0, "source 0")},

@@ -2,8 +2,8 @@
 /*
  * callers.c - the callers of functions that only wrap a lock call.
  *
- * A wrapper's lock call has one site, whoever calls the wrapper. The sampled stacks of waits, and of
- * unlock calls that ended waits, distinguish the callers. Must never name a caller that no sample shows.
+ * A wrapper's lock call has one site, whoever calls the wrapper. The sampled stacks of waits, of
+ * acquisitions where none waited, and of unlock calls that ended waits, distinguish the callers. Must never name a caller that no sample shows.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* Callers that are distinguished; further ones are not counted. */
 #define TOLD_APART 256
-/* A caller with this share of the time waited gives the row its name. */
+/* A caller with this share of the time waited, or of the acquisitions, gives the row its name. */
 #define MOST 0.5
 
 /* Is the function's own name, without the types of its parameters, that of a wrapper? */
@@ -122,9 +122,10 @@ static size_t find(const struct report *r, const struct asked *asked, struct cal
 
 size_t callers_find(const struct report *r, const struct line *l, struct caller *to)
 {
-	struct asked asked = {ELIDE_SAMPLE_WAIT, l->sum.class_index, l->sum.site, l->kind};
+	struct asked asked = {l->sum.contended ? ELIDE_SAMPLE_WAIT : ELIDE_SAMPLE_ACQUIRE,
+			      l->sum.class_index, l->sum.site, l->kind};
 
-	if (l->nr_sites != 1 || l->nr_classes != 1 || !l->sum.contended)
+	if (l->nr_sites != 1 || l->nr_classes != 1)
 		return 0;
 	return find(r, &asked, to);
 }

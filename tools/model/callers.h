@@ -15,7 +15,7 @@
 /**
  * struct caller - a call of a wrapper from outside of wrappers.
  * @address: its return address
- * @share:   of the sampled time that the row waited
+ * @share:   of the sampled time that the row waited; if it never waited, of its acquisitions
  */
 struct caller {
 	uint64_t address;
@@ -23,12 +23,13 @@ struct caller {
 };
 
 /**
- * callers_find() - the callers whose waits a row has, if its call is in a wrapper.
- * @to: CALLERS_MAX, filled with those that waited longest
+ * callers_find() - the callers whose waits a row has, or whose acquisitions if none waited, if its call is in
+ * a wrapper.
+ * @to: CALLERS_MAX, filled with those of the greatest share
  *
  * A wrapper is known by the name of its function, see lib/wrappers.def.
  *
- * Return: their number; 0 if the call is in no wrapper, or no wait was sampled.
+ * Return: their number; 0 if the call is in no wrapper, or nothing was sampled.
  */
 size_t callers_find(const struct report *r, const struct line *l, struct caller *to);
 
@@ -41,8 +42,8 @@ size_t callers_find(const struct report *r, const struct line *l, struct caller 
 uint64_t callers_of_blocker(const struct report *r, const struct line *l);
 
 /**
- * callers_name() - if a row's call is in a wrapper, and one caller waited for most of the time, give the
- * row the short name "caller via wrapper"; and its blocker likewise.
+ * callers_name() - if a row's call is in a wrapper, and one caller has most of what callers_find() says, give
+ * the row the short name "caller via wrapper"; and its blocker likewise.
  */
 void callers_name(const struct report *r, struct line *l);
 

@@ -63,7 +63,7 @@ NAMES(misuse_says, [ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody hold
       [ELIDE_MISUSE_OWNER_DIED] = "gets a lock whose holder has ended",
       [ELIDE_MISUSE_NOT_RECOVERABLE] = "locks a lock that is not recoverable")
 NAMES(sample_name, [ELIDE_SAMPLE_ABORT] = "abort", [ELIDE_SAMPLE_WAIT] = "wait",
-      [ELIDE_SAMPLE_BLOCK] = "block")
+      [ELIDE_SAMPLE_BLOCK] = "block", [ELIDE_SAMPLE_ACQUIRE] = "acquire")
 NAMES(source_name, [ELIDE_DETAIL_STATUS] = "status", [ELIDE_DETAIL_EMULATOR] = "emulator",
       [ELIDE_DETAIL_PMU] = "pmu", [ELIDE_DETAIL_HINT] = "hint")
 NAMES(data_type_name, [ELIDE_DATA_UNKNOWN] = "unknown", [ELIDE_DATA_STATIC] = "static",

@@ -110,7 +110,7 @@ static json_t *blocker(const struct report *r, const struct line *l)
 	return o;
 }
 
-/* The callers of a wrapper whose waits a row has. */
+/* What callers_find() says. */
 static json_t *callers(const struct report *r, const struct line *l)
 {
 	struct caller found[CALLERS_MAX];

@@ -20,13 +20,15 @@
 #include "view-stack.h"
 #include "views.h"
 
-/* Most cycles first; equal ones in the order of records_merge(). */
+/* Most cycles first; those without by type, and by number; equal ones in the order of records_merge(). */
 static int compare_samples(const void *x, const void *y)
 {
 	const struct elide_sample *a = *(const struct elide_sample *const *)x;
 	const struct elide_sample *b = *(const struct elide_sample *const *)y;
 	int c = by_number(b->cycles, a->cycles);
 
+	if (!c)
+		c = by_number(a->type, b->type);
 	if (!c)
 		c = by_number(b->count, a->count);
 	return c ? c : by_number((uint64_t)a, (uint64_t)b);
@@ -48,19 +50,24 @@ static const struct elide_sample **sorted(const struct report *r, size_t top, si
 	return all;
 }
 
+static bool has_time(const struct elide_sample *s)
+{
+	return s->type == ELIDE_SAMPLE_ABORT || s->type == ELIDE_SAMPLE_WAIT;
+}
+
 static int where_of(const struct report *r, const struct elide_sample *s, struct where *w)
 {
 	return where_fill(r, w, s->class_index, s->kind, s->site);
 }
 
-/* Releases that others waited for have no exact counter. */
+/* Releases that others waited for, and acquisitions that did not wait, have no exact counter. */
 struct stack_weight stack_weight(const struct report *r, const struct elide_sample *s)
 {
 	const struct sum *sum = sums_get(r->sums, s->class_index, s->site, s->kind, 0);
 	struct stack_weight w = {s->count, s->cycles, s->samples == s->count};
 	double count = 0, cycles = 0, all = 0, all_cycles = 0;
 
-	if (!sum || s->type == ELIDE_SAMPLE_BLOCK || w.exact)
+	if (!sum || !has_time(s) || w.exact)
 		return w;
 	for (size_t i = 0; i < r->file->nr_samples; i++) {
 		const struct elide_sample *other = &r->file->samples[i];
@@ -94,6 +101,7 @@ static void print_events(FILE *out, const struct elide_sample *s, uint64_t nr)
 		[ELIDE_SAMPLE_WAIT] = {"wait", "waits"},
 		[ELIDE_SAMPLE_BLOCK] = {"release that others waited for",
 					"releases that others waited for"},
+		[ELIDE_SAMPLE_ACQUIRE] = {"acquisition", "acquisitions"},
 	};
 
 	fputs(says[s->type][nr != 1], out);
@@ -117,7 +125,7 @@ static void print_stack(const struct report *r, FILE *out, const struct elide_sa
 	scale(count, sizeof(count), weight.count, "");
 	fprintf(out, "%s: %s%s ", sample_name(s->type), weight.exact ? "" : "~", count);
 	print_events(out, s, weight.count < 1.5 ? 1 : 2);
-	if (s->type != ELIDE_SAMPLE_BLOCK) {
+	if (has_time(s)) {
 		scale_time(r, time, sizeof(time), weight.cycles);
 		fprintf(out, ", %s%s", weight.exact ? "" : "~", time);
 	}
