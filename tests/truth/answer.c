@@ -117,7 +117,7 @@ static void idle_pool(void)
 	printf("truth findings 0\n");
 }
 
-/* Three readers, each of which holds the lock for 2 ms, begin before the last one has ended. */
+/* Eight readers, each of which holds the lock for 5 ms, begin before the last one has ended. */
 static void *reader(void *arg)
 {
 	int64_t end = program_begun + 700 * MS;
@@ -125,7 +125,7 @@ static void *reader(void *arg)
 	nap((long)arg * 700 * US);
 	while (now() < end) {
 		pthread_rwlock_rdlock(&index_lock);
-		nap(2 * MS);
+		nap(5 * MS);
 		pthread_rwlock_unlock(&index_lock);
 	}
 	return NULL;
@@ -133,6 +133,7 @@ static void *reader(void *arg)
 
 static void *writer(void *arg)
 {
+	nap(50 * MS);
 	pthread_rwlock_wrlock(&index_lock);
 	pthread_rwlock_unlock(&index_lock);
 	return arg;
@@ -140,11 +141,11 @@ static void *writer(void *arg)
 
 static void starving_writer(void)
 {
-	pthread_t threads[5];
+	pthread_t threads[9];
 
-	for (long i = 0; i < 5; i++)
-		pthread_create(&threads[i], NULL, i < 4 ? reader : writer, (void *)i);
-	for (int i = 0; i < 5; i++)
+	for (long i = 0; i < 9; i++)
+		pthread_create(&threads[i], NULL, i < 8 ? reader : writer, (void *)i);
+	for (int i = 0; i < 9; i++)
 		pthread_join(threads[i], NULL);
 	printf("truth finding 1 index_lock prefer_writers 0\ntruth findings 1\n");
 }

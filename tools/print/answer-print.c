@@ -103,6 +103,11 @@ static void add_running(char *to, size_t size, const struct group *g)
 	answer_add(to, size, ".");
 }
 
+static const char *class_kind_name(unsigned int kind)
+{
+	return kind == ELIDE_KIND_RWLOCK_READ ? "rwlock" : kind_name(kind);
+}
+
 void answer_where(const struct report *r, const struct answer *a, char *to, size_t size)
 {
 	const struct line *l = &a->line;
@@ -115,7 +120,7 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 		return;
 	}
 	if (elide_kind_waits_for_lock(l->kind)) {
-		answer_add(to, size, "%s, %s, locked in ", l->lock, kind_name(r->file->classes[l->sum.class_index].kind));
+		answer_add(to, size, "%s, %s, locked in ", l->lock, class_kind_name(r->file->classes[l->sum.class_index].kind));
 		answer_add_place(to, size, &l->site_place);
 		if (a->threads >= 0.95)
 			answer_add(to, size, ". On average %.1f of %u threads wait for it", a->threads,
