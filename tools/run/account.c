@@ -134,7 +134,8 @@ static void find_children(struct account *a, pid_t pid, pid_t tid, uint64_t now)
 
 	if (!read_proc(text, sizeof(text), "/proc/%d/task/%d/children", pid, tid))
 		return;
-	for (; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
+	/* A space follows each id, but for the last one if it was cut off. */
+	for (; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
 		if (!process_of(a, (pid_t)child))
 			add_process(a, (pid_t)child, now);
 }
@@ -361,10 +362,11 @@ bool account_write(const struct account *a, int fd, const struct elide_header *h
 static const struct account_thread *thread_of(const struct account_process *p, pid_t tid)
 {
 	size_t nr = p->nr_ended < MOST_ENDED ? p->nr_ended : MOST_ENDED;
+	const struct account_thread key = {.tid = tid}, *found;
 
-	for (size_t i = 0; i < p->nr_threads; i++)
-		if (p->threads[i].tid == tid)
-			return &p->threads[i];
+	found = p->nr_threads ? bsearch(&key, p->threads, p->nr_threads, sizeof(key), compare_threads) : NULL;
+	if (found)
+		return found;
 	/* The last one of that id. */
 	for (size_t i = p->nr_ended; nr--;)
 		if (p->ended[--i % MOST_ENDED].tid == tid)
