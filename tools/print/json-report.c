@@ -388,7 +388,8 @@ static json_t *findings(const struct report *r)
 		json_object_set_new(o, "percent", known_real(one->percent));
 		json_object_set_new(o, "threads", json_real(one->threads));
 		json_object_set_new(o, "still_waiting", json_number(one->open));
-		json_object_set_new(o, "row", one->advice == ANSWER_processors ? json_null() : json_section(r, l->sum.class_index, l->kind, l->sum.site));
+		json_object_set_new(o, "row", one->advice == ANSWER_processors ? json_null() :
+				    json_section(r, l->sum.class_index, l->kind, l->sum.site));
 		json_object_set_new(o, "blocker", l->blocker ? json_call(r, l->blocker->held_site) : json_null());
 		json_object_set_new(o, "blocker_percent", l->blocker ? json_real(100 * one->share) : json_null());
 		json_object_set_new(o, "hold_ns", known_real(one->hold_ns > 0 ? one->hold_ns : NAN));

@@ -605,8 +605,6 @@ static void print_waits(const struct report *r, FILE *out, const struct line *l)
 {
 	char mean[32], longest[32];
 
-	if (!l->sum.contended)
-		return;
 	scale_time(r, mean, sizeof(mean),
 		   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 	scale_time(r, longest, sizeof(longest), l->sum.wait.max);

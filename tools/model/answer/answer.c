@@ -63,11 +63,6 @@ const char *answer_text(enum answer_advice advice)
 	return texts[advice].text;
 }
 
-static double ns_of(const struct report *r, double cycles)
-{
-	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
-}
-
 static int compare_candidates(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
@@ -84,10 +79,11 @@ static struct candidate *candidates(const struct report *r, size_t *nr)
 	*nr = 0;
 	for (uint32_t i = 0; all && i < r->sums->nr; i++) {
 		const struct sum *s = &r->sums->sum[i];
-		struct candidate *c = &all[s->class_index];
+		struct candidate *c;
 
 		if (s->class_index >= nr_classes || !s->wait_total)
 			continue;
+		c = &all[s->class_index];
 		if (!c->wait || s->wait_total > r->sums->sum[c->longest].wait_total)
 			c->longest = i;
 		c->class_index = s->class_index;
@@ -122,7 +118,7 @@ static const struct group_edge *edge_of(const struct groups *g, uint32_t sum)
 static double off_processor(const struct report *r, const struct candidate *c, const struct group *holders)
 {
 	const struct class_use *use = &r->uses[c->class_index];
-	double held = ns_of(r, use->held);
+	double held = report_ns(r, use->held);
 
 	if (r->file->classes[c->class_index].nr_locks != 1 || r->file->classes[c->class_index].kind != ELIDE_KIND_MUTEX ||
 	    !holders || !holders->known || held <= 0)
@@ -143,7 +139,7 @@ static unsigned int still_waiting(const struct report *r, uint32_t class_index, 
 		if (t->waits_class != class_index)
 			continue;
 		nr++;
-		*ns += end > t->waits_since ? ns_of(r, (double)(end - t->waits_since)) : 0;
+		*ns += end > t->waits_since ? report_ns(r, (double)(end - t->waits_since)) : 0;
 	}
 	return nr;
 }
@@ -261,7 +257,7 @@ static int describe(const struct report *r, struct answers *all, const struct ca
 	uint64_t hold;
 	int rc;
 
-	*a = (struct answer){.ns = ns_of(r, (double)c->wait)};
+	*a = (struct answer){.ns = report_ns(r, (double)c->wait)};
 	sum_line(r, &r->sums->sum[c->longest], &a->line);
 	rc = line_name(r, &a->line);
 	if (rc)
@@ -272,7 +268,7 @@ static int describe(const struct report *r, struct answers *all, const struct ca
 	a->open = still_waiting(r, c->class_index, &open_ns);
 	a->share = a->line.blocker ? a->line.blocked : 0;
 	hold = a->line.blocker ? blocker_hold(r, &a->line) : 0;
-	a->hold_ns = ns_of(r, (double)hold);
+	a->hold_ns = report_ns(r, (double)hold);
 	if (edge) {
 		a->from = &all->groups.group[edge->from];
 		a->to = edge->to == GROUP_NONE ? NULL : &all->groups.group[edge->to];
@@ -351,7 +347,7 @@ int answers_find(const struct report *r, struct answers *a)
 		for (size_t i = 0; !rc && i < nr && a->nr < ANSWERS_MAX; i++) {
 			struct answer *to = &a->all[a->nr];
 
-			if (all[i].is_lock != locks || !is_enough(r, &a->time, ns_of(r, (double)all[i].wait)))
+			if (all[i].is_lock != locks || !is_enough(r, &a->time, report_ns(r, (double)all[i].wait)))
 				continue;
 			rc = describe(r, a, &all[i], to);
 			if (!rc && (locks || advise_wait(r, a, to)))

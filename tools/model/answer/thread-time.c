@@ -9,11 +9,6 @@
 #include "../sums.h"
 #include "thread-time.h"
 
-static double ns_of(const struct report *r, double cycles)
-{
-	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
-}
-
 /* The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2). */
 static void set_calls(struct thread_time *t, const struct elide_account *a)
 {
@@ -59,8 +54,8 @@ void thread_time(const struct report *r, struct thread_time *t)
 			continue;
 		*(elide_kind_waits_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
 	}
-	t->locks = ns_of(r, t->locks);
-	t->others = ns_of(r, t->others + (double)thread_time_joined(h));
+	t->locks = report_ns(r, t->locks);
+	t->others = report_ns(r, t->others + (double)thread_time_joined(h));
 	if (!t->known)
 		return;
 	t->running = (double)h->account.running;

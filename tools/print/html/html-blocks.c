@@ -176,14 +176,17 @@ size_t html_has_chain(const struct page *p)
 	return json_array_size(chain_edges(p));
 }
 
+/* The edge between two groups, if it is there yet: those from one group follow each other, and are the last. */
 static json_t *find_edge(const json_t *edges, const char *from, const char *to)
 {
-	json_t *e;
-	size_t i;
+	for (size_t i = json_array_size(edges); i--;) {
+		json_t *e = json_array_get(edges, i);
 
-	json_array_foreach(edges, i, e)
-		if (!strcmp(text_of(e, "waiter"), from) && !strcmp(text_of(e, "holder"), to))
+		if (strcmp(text_of(e, "waiter"), from))
+			return NULL;
+		if (!strcmp(text_of(e, "holder"), to))
 			return e;
+	}
 	return NULL;
 }
 
