@@ -106,7 +106,8 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 		return;
 	}
 	if (elide_kind_waits_for_lock(l->kind)) {
-		answer_add(to, size, "%s, %s, locked in ", l->lock, kind_name(r->file->classes[l->sum.class_index].kind));
+		answer_add(to, size, "%s, %s, locked in ", l->lock,
+			   kind_name(l->kind == ELIDE_KIND_REACQUIRE ? r->file->classes[l->sum.class_index].kind : l->kind));
 		answer_add_place(to, size, &l->site_place);
 		if (a->threads >= 0.95)
 			answer_add(to, size, ". On average %.1f of %u threads wait for it", a->threads,
@@ -159,8 +160,9 @@ void answer_holder(const struct report *r, const struct answer *a, char *to, siz
 		    100 * a->off);
 }
 
-/* Callers of a wrapper to print, at most. */
+/* Callers of a wrapper to print, at most, and the least share of the waiting. */
 #define CALLERS_SHOWN 3
+#define LEAST_CALLER  0.01
 
 void answer_callers(const struct report *r, const struct answer *a, char *to, size_t size)
 {
@@ -169,7 +171,9 @@ void answer_callers(const struct report *r, const struct answer *a, char *to, si
 
 	*to = '\0';
 	for (size_t i = 0; i < nr && i < CALLERS_SHOWN; i++) {
-		answer_add(to, size, "%s", i ? ", " : "");
+		if (callers[i].share < LEAST_CALLER)
+			continue;
+		answer_add(to, size, "%s", *to ? ", " : "");
 		answer_add_call(to, size, r, callers[i].address);
 		answer_add(to, size, " ~%.0f%%", 100 * callers[i].share);
 	}
