@@ -94,24 +94,29 @@ static const char *waits_for_kind(unsigned int kind)
 	}
 }
 
+/* Of the lock that a row acquires. */
+static unsigned int lock_kind(const struct report *r, const struct line *l)
+{
+	return l->kind == ELIDE_KIND_REACQUIRE ? r->file->classes[l->sum.class_index].kind : l->kind;
+}
+
 void answer_where(const struct report *r, const struct answer *a, char *to, size_t size)
 {
 	const struct line *l = &a->line;
 
 	*to = '\0';
 	if (a->advice == ANSWER_processors) {
-		answer_add(to, size, "threads were ready to run without a processor: on average %.1f of %u, on %u processor%s.",
-			   a->threads, r->file->header.nr_threads, r->file->header.cores,
+		answer_add(to, size, "threads were ready to run without a processor: on average %.1f of %u, "
+			   "on %u processor%s.", a->threads, r->file->header.nr_threads, r->file->header.cores,
 			   plural(r->file->header.cores));
 		return;
 	}
 	if (elide_kind_waits_for_lock(l->kind)) {
-		answer_add(to, size, "%s, %s, locked in ", l->lock,
-			   kind_name(l->kind == ELIDE_KIND_REACQUIRE ? r->file->classes[l->sum.class_index].kind : l->kind));
+		answer_add(to, size, "%s, %s, locked in ", l->lock, kind_name(lock_kind(r, l)));
 		answer_add_place(to, size, &l->site_place);
 		if (a->threads >= 0.95)
 			answer_add(to, size, ". On average %.1f of %u threads wait for it", a->threads,
-			    r->file->header.nr_threads);
+				   r->file->header.nr_threads);
 		if (a->open)
 			answer_add(to, size, "%s %u still %s", a->threads >= 0.95 ? ", and" : ".", a->open,
 				   r->file->header.exit_status < 0 ? "wait now" : "waited at the end");
@@ -156,8 +161,8 @@ void answer_holder(const struct report *r, const struct answer *a, char *to, siz
 	if (a->share < 0.95)
 		answer_add(to, size, ", for %.0f%% of the waiting", 100 * a->share);
 	if (a->off >= 0.1)
-		answer_add(to, size, "; not on a processor for at least %.0f%% of that: it sleeps, or waits for input or output",
-		    100 * a->off);
+		answer_add(to, size, "; not on a processor for at least %.0f%% of that: it sleeps, or waits for "
+			   "input or output", 100 * a->off);
 }
 
 /* Callers of a wrapper to print, at most, and the least share of the waiting. */

@@ -386,10 +386,12 @@ bool account_write_threads(const struct account *a, int fd, const struct elide_h
 		if (pread(fd, &chunk, sizeof(chunk), at) != sizeof(chunk))
 			return false;
 		if (chunk.magic != ELIDE_CHUNK_MAGIC || chunk.type != ELIDE_CHUNK_THREADS ||
-		    chunk.record_size != sizeof(t) || chunk.nr_records > (ELIDE_CHUNK_SIZE - sizeof(chunk)) / sizeof(t))
+		    chunk.record_size != sizeof(t) ||
+		    chunk.nr_records > (ELIDE_CHUNK_SIZE - sizeof(chunk)) / sizeof(t))
 			continue;
 		for (uint32_t i = 0; i < chunk.nr_records; i++) {
 			off_t record = first + (off_t)(i * sizeof(t));
+			off_t written = record + (off_t)offsetof(struct elide_thread_record, lived);
 			const struct account_thread *found;
 			uint64_t times[3];
 
@@ -398,7 +400,7 @@ bool account_write_threads(const struct account *a, int fd, const struct elide_h
 			if (!t.tid || !(found = thread_of(p, (pid_t)t.tid)))
 				continue;
 			memcpy(times, (uint64_t[]){found->lived, found->ran, found->late}, sizeof(times));
-			if (pwrite(fd, times, sizeof(times), record + (off_t)offsetof(struct elide_thread_record, lived)) < 0)
+			if (pwrite(fd, times, sizeof(times), written) < 0)
 				return false;
 		}
 	}

@@ -117,11 +117,11 @@ static const struct group_edge *edge_of(const struct groups *g, uint32_t sum)
  */
 static double off_processor(const struct report *r, const struct candidate *c, const struct group *holders)
 {
+	const struct elide_class *class = &r->file->classes[c->class_index];
 	const struct class_use *use = &r->uses[c->class_index];
 	double held = report_ns(r, use->held);
 
-	if (r->file->classes[c->class_index].nr_locks != 1 || r->file->classes[c->class_index].kind != ELIDE_KIND_MUTEX ||
-	    !holders || !holders->known || held <= 0)
+	if (class->nr_locks != 1 || class->kind != ELIDE_KIND_MUTEX || !holders || !holders->known || held <= 0)
 		return 0;
 	return fmax(0, 1 - (holders->ran + holders->late) / held);
 }

@@ -113,7 +113,8 @@ void thread_time_sentence(const struct thread_time *t, char *to, size_t size)
 		snprintf(to, size, "Threads waited %s for locks and %s for others.", locks, others);
 		return;
 	}
-	len = (size_t)snprintf(to, size, "Threads were running %.0f%% of their time", thread_time_percent(t, t->running));
+	len = (size_t)snprintf(to, size, "Threads were running %.0f%% of their time",
+			       thread_time_percent(t, t->running));
 	len = add_state(to, size, len, t, "waiting for locks", t->locks);
 	len = add_state(to, size, len, t, "waiting for others", t->others);
 	len = add_state(to, size, len, t, "waiting for a processor", t->late);

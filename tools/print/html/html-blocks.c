@@ -151,7 +151,8 @@ void html_blocks(struct page *p)
 
 	json_array_foreach(edges, i, e)
 		known += ns_of(e);
-	html_print(p->out, "<p class=note>Who held the lock is known for %.1f%% of the time waiting for locks.</p>\n",
+	html_print(p->out, "<p class=note>Who held the lock is known for %.1f%% of the time waiting for locks."
+		   "</p>\n",
 		   fmin(100 * known / fmax(json_number_value(json_object_get(wait, "total")), 1), 100));
 	draw(p, edges, "Who blocks whom", "held by");
 	json_array_foreach(edges, i, e) {
