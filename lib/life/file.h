@@ -32,7 +32,8 @@ void elide_file_refresh_end(void);
  * elide_file_join() - the calling thread waits for the end of another one.
  * @begins: it is about to; false: it has waited
  *
- * The wait of a thread that is cancelled meanwhile, or leaves it by longjmp(), counts up to the end of the process.
+ * The wait of a thread that is cancelled meanwhile, or leaves it by longjmp(), counts up to the end of the
+ * process.
  */
 void elide_file_join(bool begins);
 

@@ -380,6 +380,7 @@ static json_t *findings(const struct report *r)
 		return list;
 	for (size_t i = 0; i < a.nr; i++) {
 		const struct answer *one = &a.all[i];
+		const char *advice = answer_text(one->advice);
 		const struct line *l = &one->line;
 		json_t *o = json_object();
 		char text[1024];
@@ -404,7 +405,7 @@ static json_t *findings(const struct report *r)
 		answer_holder(r, one, text, sizeof(text));
 		json_object_set_new(o, "held_by", json_text(*text ? text : NULL));
 		json_object_set_new(o, "advice", json_text(answer_id(one->advice)));
-		json_object_set_new(o, "text", json_text(*answer_text(one->advice) ? answer_text(one->advice) : NULL));
+		json_object_set_new(o, "text", json_text(*advice ? advice : NULL));
 		json_array_append_new(list, o);
 	}
 	answers_free(&a);

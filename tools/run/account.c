@@ -18,8 +18,8 @@
 #include "account.h"
 
 /*
- * Nanoseconds between two samples: 1 % of the time since the start, so that the last interval, at whose end the
- * number of threads is not known, is 1 % of the run.
+ * Nanoseconds between two samples: 1 % of the time since the start, so that the last interval, at whose end
+ * the number of threads is not known, is 1 % of the run.
  */
 #define LEAST_GAP 3000000
 #define MOST_GAP 1000000000
@@ -32,8 +32,8 @@
 #define MOST_ENDED 4096
 
 /*
- * A thread, and its numbers in the last sample that has it, in nanoseconds. It was born half an interval before its
- * first sample at @born.
+ * A thread, and its numbers in the last sample that has it, in nanoseconds. It was born half an interval
+ * before its first sample at @born.
  */
 struct account_thread {
 	pid_t tid;
@@ -91,7 +91,10 @@ static size_t read_proc(char *text, size_t size, const char *format, pid_t pid, 
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Processor time of a process, or of the children that it has waited for: utime and stime, or cutime and cstime. */
+/*
+ * Processor time of a process, or of the children that it has waited for: utime and stime, or cutime and
+ * cstime.
+ */
 static uint64_t cpu_ns(pid_t pid, bool children)
 {
 	unsigned long long user = 0, system = 0;

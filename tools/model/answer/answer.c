@@ -2,8 +2,9 @@
 /*
  * answer.c - see answer.h.
  *
- * A finding is a class of locks: all calls that wait for them. One of condition variables, semaphores or barriers is
- * a finding if it is known what the threads wait for, and that takes the time. A pool that waits for work is none.
+ * A finding is a class of locks: all calls that wait for them. One of condition variables, semaphores or
+ * barriers is a finding if it is known what the threads wait for, and that takes the time. A pool that waits
+ * for work is none.
  */
 #include <errno.h>
 #include <math.h>
@@ -70,7 +71,10 @@ static int compare_candidates(const void *x, const void *y)
 	return (a->wait < b->wait) - (a->wait > b->wait);
 }
 
-/* All classes at which threads waited, the longest first; @nr of them. Return: to be freed; NULL without memory. */
+/*
+ * All classes at which threads waited, the longest first; @nr of them. Return: to be freed; NULL without
+ * memory.
+ */
 static struct candidate *candidates(const struct report *r, size_t *nr)
 {
 	size_t nr_classes = r->file->nr_classes;
@@ -112,8 +116,9 @@ static const struct group_edge *edge_of(const struct groups *g, uint32_t sum)
 }
 
 /*
- * The part of the hold times in which the holder was not on a processor, at least: for one lock, whose holders are
- * threads of a group, it is what their processor time, and their waiting for a processor, cannot account for.
+ * The part of the hold times in which the holder was not on a processor, at least: for one lock, whose
+ * holders are threads of a group, it is what their processor time, and their waiting for a processor, cannot
+ * account for.
  */
 static double off_processor(const struct report *r, const struct candidate *c, const struct group *holders)
 {
@@ -207,8 +212,8 @@ static size_t same_turns(const struct answers *all, const struct answer *a)
 }
 
 /*
- * Do threads of one group, or of two, wait for each other in turn? Then, unlike in an idle pool, one of them runs for
- * most of the time.
+ * Do threads of one group, or of two, wait for each other in turn? Then, unlike in an idle pool, one of them
+ * runs for most of the time.
  */
 static bool takes_turns(const struct report *r, const struct groups *g, const struct answer *a)
 {
@@ -220,8 +225,8 @@ static bool takes_turns(const struct report *r, const struct groups *g, const st
 }
 
 /*
- * What to do about waits that are not for locks. Return: false if they are no finding: threads wait for work, or for
- * it is not known what.
+ * What to do about waits that are not for locks. Return: false if they are no finding: threads wait for work,
+ * or for it is not known what.
  */
 static bool advise_wait(const struct report *r, const struct answers *all, struct answer *a)
 {
@@ -280,7 +285,9 @@ static int describe(const struct report *r, struct answers *all, const struct ca
 	return 0;
 }
 
-/* Is it at least LEAST_PERCENT of the time of all threads, or of as many threads as the file has for the run? */
+/*
+ * Is it at least LEAST_PERCENT of the time of all threads, or of as many threads as the file has for the run?
+ */
 static bool is_enough(const struct report *r, const struct thread_time *t, double ns)
 {
 	double all = t->known ? t->total : (double)r->ns * fmax(r->file->header.nr_threads, 1);

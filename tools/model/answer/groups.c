@@ -2,9 +2,9 @@
 /*
  * groups.c - see groups.h.
  *
- * The graph is that of wPerf (F. Zhou et al., OSDI 2018), with groups of threads in place of threads. Rows say in
- * which calls the threads of a group wait, sampled waits which call ended that, and the rows and stacks of the other
- * groups which of them makes that call.
+ * The graph is that of wPerf (F. Zhou et al., OSDI 2018), with groups of threads in place of threads. Rows
+ * say in which calls the threads of a group wait, sampled waits which call ended that, and the rows and
+ * stacks of the other groups which of them makes that call.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +23,9 @@
 #include "groups.h"
 #include "thread-time.h"
 
-/* What the threads of a group do in the rows of one sum; @function: that of the call, see name_functions(). */
+/*
+ * What the threads of a group do in the rows of one sum; @function: that of the call, see name_functions().
+ */
 struct use {
 	uint32_t group;
 	uint32_t sum;
@@ -57,9 +59,11 @@ struct building {
 /* Does the function only call that of the program? */
 static bool is_runtime(const struct place *p)
 {
-	static const char *const objects[] = {"libc.so", "libc-", "libpthread", "libstdc++", "ld-linux", "libglib-"};
-	static const char *const symbols[] = {"_ZSt", "_ZNSt", "_ZN9__gnu_cxx", "_start", "__libc_start", "start_thread",
-					      "clone", "__clone", "_ZNKSt"};
+	static const char *const objects[] = {"libc.so",   "libc-",    "libpthread",
+					      "libstdc++", "ld-linux", "libglib-"};
+	static const char *const symbols[] = {"_ZSt",	      "_ZNSt",	      "_ZN9__gnu_cxx", "_start",
+					      "__libc_start", "start_thread", "clone",	       "__clone",
+					      "_ZNKSt"};
 
 	if (!p->elf_symbol || !p->object)
 		return true;
@@ -327,6 +331,11 @@ static uint32_t ender_for(const struct enders *e, uint32_t waiter)
 	return e->first == waiter && e->second != GROUP_NONE ? e->second : e->first;
 }
 
+static uint64_t held_site(const struct group_edge *e)
+{
+	return e->blame ? e->blame->held_site : 0;
+}
+
 static int add_edge(struct groups *g, const struct group_edge *e)
 {
 	struct group_edge *grown;
@@ -335,7 +344,7 @@ static int add_edge(struct groups *g, const struct group_edge *e)
 	for (size_t i = g->nr_edges; i && g->edge[i - 1].sum == e->sum && g->edge[i - 1].from == e->from; i--) {
 		struct group_edge *to = &g->edge[i - 1];
 
-		if (to->to == e->to && (to->blame ? to->blame->held_site : 0) == (e->blame ? e->blame->held_site : 0)) {
+		if (to->to == e->to && held_site(to) == held_site(e)) {
 			to->ns += e->ns;
 			return 0;
 		}
@@ -497,8 +506,8 @@ int groups_build(const struct report *r, struct groups *g)
 }
 
 /*
- * Does a group wait for longer than it runs, does its longest edge explain more than half of that, and is the other
- * group known?
+ * Does a group wait for longer than it runs, does its longest edge explain more than half of that, and is the
+ * other group known?
  */
 static bool leads_on(const struct groups *g, uint32_t group)
 {

@@ -9,7 +9,9 @@
 #include "../sums.h"
 #include "thread-time.h"
 
-/* The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2). */
+/*
+ * The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2).
+ */
 static void set_calls(struct thread_time *t, const struct elide_account *a)
 {
 	size_t nr = 0;
@@ -72,7 +74,8 @@ double thread_time_percent(const struct thread_time *t, double ns)
 }
 
 /* Adds ", WORD N%", but not for less than half a per cent. Return: the new length. */
-static size_t add_state(char *to, size_t size, size_t len, const struct thread_time *t, const char *word, double ns)
+static size_t add_state(char *to, size_t size, size_t len, const struct thread_time *t, const char *word,
+			double ns)
 {
 	double percent = thread_time_percent(t, ns);
 

@@ -110,9 +110,9 @@ static void print_group(const struct group *g, FILE *out)
 	if (g->nr > 1)
 		fprintf(out, ", %u threads", g->nr);
 	if (g->known)
-		fprintf(out, ": running %.0f%%, waiting for locks %.0f%%, for others %.0f%%, for a processor %.0f%% of "
-			"their time", 100 * g->ran / g->lived, 100 * g->locks / g->lived, 100 * g->others / g->lived,
-			100 * g->late / g->lived);
+		fprintf(out, ": running %.0f%%, waiting for locks %.0f%%, for others %.0f%%, for a processor %.0f%% "
+			"of their time", 100 * g->ran / g->lived, 100 * g->locks / g->lived,
+			100 * g->others / g->lived, 100 * g->late / g->lived);
 	fputc('\n', out);
 }
 
@@ -190,8 +190,8 @@ int chain_json(const struct report *r, json_t **chain)
 
 void chain_csv_head(FILE *out)
 {
-	fputs("schema,pid,from,threads,to,wait_ns,lock,kind,site_object,site_symbol,site_inlined_into,site_file,site_line,"
-	      "until_object,until_symbol,until_inlined_into,until_file,until_line\r\n", out);
+	fputs("schema,pid,from,threads,to,wait_ns,lock,kind,site_object,site_symbol,site_inlined_into,site_file,"
+	      "site_line,until_object,until_symbol,until_inlined_into,until_file,until_line\r\n", out);
 }
 
 int chain_csv(const struct report *r, FILE *out)
