@@ -118,7 +118,7 @@ static void idle_pool(void)
 	printf("truth findings 0\n");
 }
 
-/* Three readers, each of which holds the lock for 2 ms, begin before the last one has ended. */
+/* Four readers, each of which holds the lock for 2 ms, begin before the last one has ended. */
 static void *reader(void *arg)
 {
 	int64_t end = program_begun + 700 * MS;
@@ -132,8 +132,10 @@ static void *reader(void *arg)
 	return NULL;
 }
 
+/* Begins once all readers do. */
 static void *writer(void *arg)
 {
+	nap(20 * MS);
 	pthread_rwlock_wrlock(&index_lock);
 	pthread_rwlock_unlock(&index_lock);
 	return arg;
