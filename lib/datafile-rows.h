@@ -225,8 +225,8 @@ enum elide_row_state {
  * @unparked:      of these, those that are no longer parked
  * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
  * @late:          cycles from that release, or the call that ended another wait, until they had locked: the
- *                 threads had been woken and were not running yet. Only where mode is profile: else it is a part of
- *                 @wait
+ *                 threads had been woken and were not running yet. Only where mode is profile, and in rows of
+ *                 kind reacquire: else it is a part of @wait
  * @stacked:       number of the locked acquisition whose stack was recorded last, see elide_wrapper_acquired();
  *                 ~0: no more are recorded
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * what-if.h - the value of ELIDE_WHAT_IF, by which elide what-if tells the library which sections the emulator
- * makes faster:
+ * what-if.h - the value of ELIDE_WHAT_IF, by which elide what-if tells the library which sections the
+ * emulator makes faster:
  *
  *	PER_MILLE[,CLASS:SITE]...[,]...
  *

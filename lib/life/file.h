@@ -28,7 +28,13 @@ void elide_file_tell_end(void);
  */
 void elide_file_refresh_end(void);
 
-/** elide_file_join() - the calling thread begins to wait for the end of another one, or has waited. */
+/**
+ * elide_file_join() - the calling thread waits for the end of another one.
+ * @begins: it is about to; false: it has waited
+ *
+ * The wait of a thread that is cancelled meanwhile, or leaves it by longjmp(), counts up to the end of the
+ * process.
+ */
 void elide_file_join(bool begins);
 
 /** elide_file_forget() - in a forked child: no thread waits for the end of another one. */

@@ -17,7 +17,9 @@ static struct elide_row *row_of(const void *object, const void *site, enum elide
 	return call ? elide_call_row(call) : NULL;
 }
 
-/* Where the policy chooses, a wait is as long as it lasts, and nothing is done to find out when it could end. */
+/*
+ * Where the policy chooses, a wait is as long as it lasts, and nothing is done to find out when it could end.
+ */
 static bool profiles(void)
 {
 	return elide_process.mode == ELIDE_RUN_PROFILE;

@@ -37,7 +37,10 @@ struct elide_blocking {
 	struct elide_waits who;
 };
 
-/** elide_same_class() - are both objects known, and of one class? A lock may have a condition variable a thread. */
+/**
+ * elide_same_class() - are both objects known, and of one class? A lock may have a condition variable a
+ * thread.
+ */
 static inline bool elide_same_class(const void *a, const void *b)
 {
 	uint32_t x = a ? elide_registry_find(a) : ELIDE_NONE, y = x == ELIDE_NONE ? x : elide_registry_find(b);

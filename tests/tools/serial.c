@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * serial.c - a program whose time with shorter sections is known, for the test of elide what-if: serial KIND N.
+ * serial.c - a program whose time with shorter sections is known, for the test of elide what-if: serial KIND
+ * N.
  *
- * Each of four threads does ROUNDS rounds: a section of N instructions under one lock, queue; a section of 2,500
- * under a lock of its own; 10,000 instructions without a lock. The sections under queue are serialised, so
- * that the program takes 4 * ROUNDS of them.
+ * Each of four threads does ROUNDS rounds: a section of N instructions under one lock, queue; a section of
+ * 2,500 under a lock of its own; 10,000 instructions without a lock. The sections under queue are serialised,
+ * so that the program takes 4 * ROUNDS of them.
  *
  *	spin   queue is a spinlock
  *	sites  it is locked at two places in turn

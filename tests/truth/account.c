@@ -2,8 +2,8 @@
 /*
  * account.c - what the threads of a program do in their time: account SCENARIO.
  *
- * Prints "truth time STATE LOW HIGH": seconds of all threads together, and "truth time total LOW HIGH". A thread
- * knows its processor time, and from its schedstat how long it was ready to run without a processor.
+ * Prints "truth time STATE LOW HIGH": seconds of all threads together, and "truth time total LOW HIGH". A
+ * thread knows its processor time, and from its schedstat how long it was ready to run without a processor.
  */
 #include "truth.h"
 
@@ -57,7 +57,10 @@ static void print_time(const char *state, int64_t low, int64_t high)
 	printf("truth time %s %.9f %.9f\n", state, seconds(low), seconds(high));
 }
 
-/* The main thread has waited for the others, for @joined. Threads that live for a short time may not be sampled. */
+/*
+ * The main thread has waited for the others, for @joined. Threads that live for a short time may not be
+ * sampled.
+ */
 static void print_account(int64_t joined, bool are_brief)
 {
 	struct rusage usage;

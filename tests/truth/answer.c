@@ -2,8 +2,9 @@
 /*
  * answer.c - what a report says first: answer SCENARIO.
  *
- * Prints "truth finding N LOCK ADVICE CAUSE": the Nth finding is about that lock and gives that advice, and is a
- * consequence of the finding about the lock CAUSE, or of none (0); "truth findings COUNT"; "truth chain GROUP,GROUP...".
+ * Prints "truth finding N LOCK ADVICE CAUSE": the Nth finding is about that lock and gives that advice, and
+ * is a consequence of the finding about the lock CAUSE, or of none (0); "truth findings COUNT"; "truth chain
+ * GROUP,GROUP...".
  */
 #include <signal.h>
 
@@ -131,6 +132,7 @@ static void *reader(void *arg)
 	return NULL;
 }
 
+/* Begins once all readers do. */
 static void *writer(void *arg)
 {
 	nap(50 * MS);

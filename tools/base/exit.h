@@ -8,7 +8,10 @@
 #define ELIDE_EXIT_H
 
 /* Exit codes of every command but run. */
-/* --fail-if holds, a program that is compared fails, a program cannot be profiled, a file is damaged, a deadlock. */
+/*
+ * --fail-if holds, a program that is compared fails, a program cannot be profiled, a file is damaged, a
+ * deadlock.
+ */
 #define EXIT_CONDITION 1
 #define EXIT_USAGE     2 /* usage, or a file that cannot be read */
 
@@ -28,7 +31,9 @@ int exit_code(int status);
 /* Bytes of the words of exit_words(). */
 #define EXIT_WORDS 32
 
-/** exit_words() - how a process ended, by its wait(2) status: "exit code 3", "killed by SIGTERM"; else empty. */
+/**
+ * exit_words() - how a process ended, by its wait(2) status: "exit code 3", "killed by SIGTERM"; else empty.
+ */
 const char *exit_words(int status, char to[EXIT_WORDS]);
 
 /**

@@ -201,6 +201,11 @@ const char *plural(uint64_t nr)
 	return nr == 1 ? "" : "s";
 }
 
+bool starts_with(const char *text, const char *start)
+{
+	return text && !strncmp(text, start, strlen(start));
+}
+
 const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

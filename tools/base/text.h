@@ -69,6 +69,9 @@ double percent(uint64_t part, uint64_t whole);
 /** plural() - the ending of a word that counts @nr things: "s", or nothing for one. */
 const char *plural(uint64_t nr);
 
+/** starts_with() - does @text, which may be NULL, begin with @start? */
+bool starts_with(const char *text, const char *start);
+
 /** base_name() - a path without its directories. */
 const char *base_name(const char *path);
 

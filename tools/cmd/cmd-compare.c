@@ -18,8 +18,8 @@
 #include "cmd.h"
 
 /*
- * Pairs without --runs: with 12 the ranks decide although one run was disturbed. Emulated runs are slow, and their
- * time is exact: fewer are enough.
+ * Pairs without --runs: with 12 the ranks decide although one run was disturbed. Emulated runs are slow, and
+ * their time is exact: fewer are enough.
  */
 #define PAIRS_NATIVE   12
 #define PAIRS_EMULATED 5

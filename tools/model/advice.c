@@ -59,11 +59,6 @@ static const struct elide_blame *first_blame(const struct line *l, unsigned int 
 	return first;
 }
 
-static int starts_with(const char *text, const char *start)
-{
-	return text && !strncmp(text, start, strlen(start));
-}
-
 static int is_in_linker(const struct place *p)
 {
 	return starts_with(p->object, "ld-") && (!p->symbol || starts_with(p->symbol, "_dl_") ||

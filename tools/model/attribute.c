@@ -57,8 +57,7 @@ double line_avg_wait(const struct line *l)
 
 double line_waiting(const struct report *r, const struct line *l)
 {
-	return r->thread_ns > 0 && r->cycles ?
-		       100 * (double)l->sum.wait.total * (double)r->ns / (double)r->cycles / r->thread_ns : NAN;
+	return r->thread_ns > 0 && r->cycles ? 100 * report_ns(r, (double)l->sum.wait.total) / r->thread_ns : NAN;
 }
 
 double line_quantile(const struct line *l, double q)
@@ -166,7 +165,7 @@ static int line_is_shared_out(const struct line *l)
  * for each other, as for a unit of a resource: threads that wait for others to give them work may be
  * an idle pool. Such rows come after each lock that threads waited for longer than
  * 1 / IDLE_PART of the run, and before the others. So do waits for the mutex after a wait for a
- * condition variable, as they include an unknown scheduling delay.
+ * condition variable: unless the mode is profile, they include an unknown scheduling delay.
  */
 double line_cost(const struct report *r, const struct line *l)
 {

@@ -2,8 +2,8 @@
 /*
  * compare.c - judges plain and elided runs of a program: does elision pay?
  *
- * What is judged are the logarithms of the ratios elided / plain of the pairs: a disturbance of both runs of a
- * pair cancels out, and a ratio and its inverse have the same weight. Of native runs they have a confidence
+ * What is judged are the logarithms of the ratios elided / plain of the pairs: a disturbance of both runs of
+ * a pair cancels out, and a ratio and its inverse have the same weight. Of native runs they have a confidence
  * interval by ranks, as a disturbance of one run is of any size; of emulated ones, which nothing disturbs,
  * Student's. Must never report a difference that may be chance.
  */
@@ -37,8 +37,8 @@ double compare_percent(double log_ratio)
 }
 
 /*
- * Are the quartiles of the plain runs alone further apart than what is to be decided: the change, or the margin if
- * that is more? Then what runs beside the program may have made the change.
+ * Are the quartiles of the plain runs alone further apart than what is to be decided: the change, or the
+ * margin if that is more? Then what runs beside the program may have made the change.
  */
 static bool is_busy(struct comparison *c, double *plain)
 {
@@ -81,7 +81,9 @@ int compare_judge(struct comparison *c)
 		c->effect = EFFECT_UNDECIDED;
 	c->more = c->effect == EFFECT_UNDECIDED ? stats_more(&c->elapsed, c->margin, c->confidence) : 0;
 	if (c->effect == EFFECT_UNDECIDED)
-		c->more = c->busy ? STATS_RUNS_MAX + 1 : c->nr + c->more < least ? least - c->nr : c->more ? c->more : 1;
+		c->more = c->busy		  ? STATS_RUNS_MAX + 1 :
+			  c->nr + c->more < least ? least - c->nr :
+			  c->more		  ? c->more : 1;
 	free(elapsed);
 	return 0;
 }

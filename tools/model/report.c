@@ -433,6 +433,11 @@ int to_ns(const struct report *r, uint64_t cycles, uint64_t *ns)
 	return 0;
 }
 
+double report_ns(const struct report *r, double cycles)
+{
+	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
+}
+
 void report_free(struct report *r)
 {
 	for (size_t i = 0; i < r->nr_built; i++)

@@ -225,4 +225,7 @@ void report_free(struct report *r);
  */
 int to_ns(const struct report *r, uint64_t cycles, uint64_t *ns);
 
+/** report_ns() - nanoseconds of @cycles; 0 if the length of a cycle is unknown. */
+double report_ns(const struct report *r, double cycles);
+
 #endif

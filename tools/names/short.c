@@ -284,7 +284,7 @@ void short_lock(char *to, size_t size, const struct elide_class *c, const char *
 		snprintf(to, size, "(beyond the limits)");
 	else if (c->type == ELIDE_CLASS_STATIC)
 		plain_symbol(to, size, name ? name : "");
-	else if (c->type == ELIDE_CLASS_FIRST && name && strncmp(name, "first ", 6))
+	else if (c->type == ELIDE_CLASS_FIRST && name && !starts_with(name, "used in "))
 		short_symbol(to, size, name);
 	else
 		short_place(to, size, p);

@@ -602,8 +602,8 @@ static void find_members(struct symbolizer *s, size_t first, struct members *mem
 #define ASKED_MAX 64
 
 /*
- * Of several members a lock is the one that is left without those that are other classes' only ones: if it were one of
- * these, the calls that lock it would connect the two classes.
+ * Of several members a lock is the one that is left without those that are other classes' only ones: if it
+ * were one of these, the calls that lock it would connect the two classes.
  */
 static void leave_own(struct symbolizer *s, size_t first, struct members *members)
 {

@@ -114,8 +114,8 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 
 	*to = '\0';
 	if (a->advice == ANSWER_processors) {
-		answer_add(to, size, "threads were ready to run without a processor: on average %.1f of %u, on %u processor%s.",
-			   a->threads, r->file->header.nr_threads, r->file->header.cores,
+		answer_add(to, size, "threads were ready to run without a processor: on average %.1f of %u, "
+			   "on %u processor%s.", a->threads, r->file->header.nr_threads, r->file->header.cores,
 			   plural(r->file->header.cores));
 		return;
 	}
@@ -124,7 +124,7 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 		answer_add_place(to, size, &l->site_place);
 		if (a->threads >= 0.95)
 			answer_add(to, size, ". On average %.1f of %u threads wait for it", a->threads,
-			    r->file->header.nr_threads);
+				   r->file->header.nr_threads);
 		if (a->open)
 			answer_add(to, size, "%s %u still %s", a->threads >= 0.95 ? ", and" : ".", a->open,
 				   r->file->header.exit_status < 0 ? "wait now" : "waited at the end");
@@ -169,12 +169,13 @@ void answer_holder(const struct report *r, const struct answer *a, char *to, siz
 	if (a->share < 0.95)
 		answer_add(to, size, ", for %.0f%% of the waiting", 100 * a->share);
 	if (a->off >= 0.1)
-		answer_add(to, size, "; not on a processor for at least %.0f%% of that: it sleeps, or waits for input or output",
-		    100 * a->off);
+		answer_add(to, size, "; not on a processor for at least %.0f%% of that: it sleeps, or waits for "
+			   "input or output", 100 * a->off);
 }
 
-/* Callers of a wrapper to print, at most. */
+/* Callers of a wrapper to print, at most, and the least share of the waiting. */
 #define CALLERS_SHOWN 3
+#define LEAST_CALLER  0.01
 
 void answer_callers(const struct report *r, const struct answer *a, char *to, size_t size)
 {
@@ -183,7 +184,9 @@ void answer_callers(const struct report *r, const struct answer *a, char *to, si
 
 	*to = '\0';
 	for (size_t i = 0; i < nr && i < CALLERS_SHOWN; i++) {
-		answer_add(to, size, "%s", i ? ", " : "");
+		if (callers[i].share < LEAST_CALLER)
+			continue;
+		answer_add(to, size, "%s", *to ? ", " : "");
 		answer_add_call(to, size, r, callers[i].address);
 		answer_add(to, size, " ~%.0f%%", 100 * callers[i].share);
 	}

@@ -35,7 +35,9 @@ void answer_add_place(char *to, size_t size, const struct place *p);
 /** answer_add_call() - add the place of the call that returns to an address. */
 void answer_add_call(char *to, size_t size, const struct report *r, uint64_t address);
 
-/** print_wrapped() - print words in lines of at most @width columns; those after the first begin at @indent. */
+/**
+ * print_wrapped() - print words in lines of at most @width columns; those after the first begin at @indent.
+ */
 void print_wrapped(FILE *out, const char *text, int width, int indent);
 
 #endif

@@ -13,7 +13,9 @@
 #include "../names/names.h"
 #include "compare-print.h"
 
-/* The geometric mean, because ratios are compared; of native runs the median, which no disturbed one moves. */
+/*
+ * The geometric mean, because ratios are compared; of native runs the median, which no disturbed one moves.
+ */
 static double mean_of(const struct comparison *c, int side, bool cpu)
 {
 	double *logs = calloc(c->nr + 1, sizeof(*logs)), mean = NAN;

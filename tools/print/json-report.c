@@ -380,6 +380,7 @@ static json_t *findings(const struct report *r)
 		return list;
 	for (size_t i = 0; i < a.nr; i++) {
 		const struct answer *one = &a.all[i];
+		const char *advice = answer_text(one->advice);
 		const struct line *l = &one->line;
 		json_t *o = json_object();
 		char text[1024];
@@ -388,7 +389,8 @@ static json_t *findings(const struct report *r)
 		json_object_set_new(o, "percent", known_real(one->percent));
 		json_object_set_new(o, "threads", json_real(one->threads));
 		json_object_set_new(o, "still_waiting", json_number(one->open));
-		json_object_set_new(o, "row", one->advice == ANSWER_processors ? json_null() : json_section(r, l->sum.class_index, l->kind, l->sum.site));
+		json_object_set_new(o, "row", one->advice == ANSWER_processors ? json_null() :
+				    json_section(r, l->sum.class_index, l->kind, l->sum.site));
 		json_object_set_new(o, "blocker", l->blocker ? json_call(r, l->blocker->held_site) : json_null());
 		json_object_set_new(o, "blocker_percent", l->blocker ? json_real(100 * one->share) : json_null());
 		json_object_set_new(o, "hold_ns", known_real(one->hold_ns > 0 ? one->hold_ns : NAN));
@@ -403,7 +405,7 @@ static json_t *findings(const struct report *r)
 		answer_holder(r, one, text, sizeof(text));
 		json_object_set_new(o, "held_by", json_text(*text ? text : NULL));
 		json_object_set_new(o, "advice", json_text(answer_id(one->advice)));
-		json_object_set_new(o, "text", json_text(*answer_text(one->advice) ? answer_text(one->advice) : NULL));
+		json_object_set_new(o, "text", json_text(*advice ? advice : NULL));
 		json_array_append_new(list, o);
 	}
 	answers_free(&a);

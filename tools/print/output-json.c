@@ -79,12 +79,14 @@ static int times(struct output *o, const struct report *r)
 
 static int chain(struct output *o, const struct report *r)
 {
-	json_t *json = json_head(r), *all;
+	json_t *json, *all;
 	int rc = chain_json(r, &all);
 
-	if (!rc)
-		json_object_set_new(json, "chain", all);
-	return rc ? rc : add(o, json);
+	if (rc)
+		return rc;
+	json = json_head(r);
+	json_object_set_new(json, "chain", all);
+	return add(o, json);
 }
 
 /* Prints a text with all lines but the first indented by @indent spaces. */

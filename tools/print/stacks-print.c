@@ -244,10 +244,13 @@ static bool does_same(const struct stacks_thread *t, const struct stacks_thread 
 	    memcmp(t->frames, u->frames, t->nr_frames * sizeof(*t->frames)) ||
 	    (t->nr_holders && memcmp(t->holders, u->holders, t->nr_holders * sizeof(*t->holders))))
 		return false;
-	for (size_t i = 0; i < t->nr_held; i++)
-		if (t->held[i].kind != u->held[i].kind || t->held[i].site != u->held[i].site ||
-		    !is_same_object(t->held[i].class_index, t->held[i].lock, u->held[i].class_index, u->held[i].lock))
+	for (size_t i = 0; i < t->nr_held; i++) {
+		const struct stacks_held *a = &t->held[i], *b = &u->held[i];
+
+		if (a->kind != b->kind || a->site != b->site ||
+		    !is_same_object(a->class_index, a->lock, b->class_index, b->lock))
 			return false;
+	}
 	return true;
 }
 

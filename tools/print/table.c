@@ -433,7 +433,8 @@ static void print_place(FILE *out, const struct place *p)
 }
 
 /* Prints what @print writes, in lines of at most @width columns. */
-static void print_lines(FILE *to, int width, int indent, void (*print)(const void *arg, FILE *out), const void *arg)
+static void print_lines(FILE *to, int width, int indent, void (*print)(const void *arg, FILE *out),
+			const void *arg)
 {
 	char *text = NULL;
 	size_t size;
@@ -523,8 +524,8 @@ static void print_order(FILE *out, int width, const struct order_line *o)
 		print_lines(out, width, 3, print_step, &(struct order_step){o, i});
 	}
 	fprintf(out, "   %u threads that do this at once can wait for each other for ever\n      -> ", nr);
-	print_wrapped(out, "take these locks in one order everywhere; where that cannot be, take the second with a trylock "
-		      "and release the first if it fails", width, 9);
+	print_wrapped(out, "take these locks in one order everywhere; where that cannot be, take the second with "
+		      "a trylock and release the first if it fails", width, 9);
 }
 
 static void print_cause(FILE *out, const struct line *l, const struct finding *f)
@@ -605,8 +606,6 @@ static void print_waits(const struct report *r, FILE *out, const struct line *l)
 {
 	char mean[32], longest[32];
 
-	if (!l->sum.contended)
-		return;
 	scale_time(r, mean, sizeof(mean),
 		   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 	scale_time(r, longest, sizeof(longest), l->sum.wait.max);

@@ -45,7 +45,9 @@ static Long latest;
 /* Virtual time of the end of the process, 0 not yet. */
 static Long end_time;
 
-/* The time of an instruction and of a cycle of latency are multiples of 1 / PER_MILLE of what they are else. */
+/*
+ * The time of an instruction and of a cycle of latency are multiples of 1 / PER_MILLE of what they are else.
+ */
 #define PER_MILLE 1000
 
 /*

@@ -18,8 +18,8 @@
 #include "account.h"
 
 /*
- * Nanoseconds between two samples: 1 % of the time since the start, so that the last interval, at whose end the
- * number of threads is not known, is 1 % of the run.
+ * Nanoseconds between two samples: 1 % of the time since the start, so that the last interval, at whose end
+ * the number of threads is not known, is 1 % of the run.
  */
 #define LEAST_GAP 3000000
 #define MOST_GAP 1000000000
@@ -32,8 +32,8 @@
 #define MOST_ENDED 4096
 
 /*
- * A thread, and its numbers in the last sample that has it, in nanoseconds. It was born half an interval before its
- * first sample at @born.
+ * A thread, and its numbers in the last sample that has it, in nanoseconds. It was born half an interval
+ * before its first sample at @born.
  */
 struct account_thread {
 	pid_t tid;
@@ -91,7 +91,10 @@ static size_t read_proc(char *text, size_t size, const char *format, pid_t pid, 
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Processor time of a process, or of the children that it has waited for: utime and stime, or cutime and cstime. */
+/*
+ * Processor time of a process, or of the children that it has waited for: utime and stime, or cutime and
+ * cstime.
+ */
 static uint64_t cpu_ns(pid_t pid, bool children)
 {
 	unsigned long long user = 0, system = 0;
@@ -134,7 +137,8 @@ static void find_children(struct account *a, pid_t pid, pid_t tid, uint64_t now)
 
 	if (!read_proc(text, sizeof(text), "/proc/%d/task/%d/children", pid, tid))
 		return;
-	for (; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
+	/* A space follows each id, but for the last one if it was cut off. */
+	for (; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
 		if (!process_of(a, (pid_t)child))
 			add_process(a, (pid_t)child, now);
 }
@@ -361,10 +365,11 @@ bool account_write(const struct account *a, int fd, const struct elide_header *h
 static const struct account_thread *thread_of(const struct account_process *p, pid_t tid)
 {
 	size_t nr = p->nr_ended < MOST_ENDED ? p->nr_ended : MOST_ENDED;
+	const struct account_thread key = {.tid = tid}, *found;
 
-	for (size_t i = 0; i < p->nr_threads; i++)
-		if (p->threads[i].tid == tid)
-			return &p->threads[i];
+	found = p->nr_threads ? bsearch(&key, p->threads, p->nr_threads, sizeof(key), compare_threads) : NULL;
+	if (found)
+		return found;
 	/* The last one of that id. */
 	for (size_t i = p->nr_ended; nr--;)
 		if (p->ended[--i % MOST_ENDED].tid == tid)
@@ -384,10 +389,12 @@ bool account_write_threads(const struct account *a, int fd, const struct elide_h
 		if (pread(fd, &chunk, sizeof(chunk), at) != sizeof(chunk))
 			return false;
 		if (chunk.magic != ELIDE_CHUNK_MAGIC || chunk.type != ELIDE_CHUNK_THREADS ||
-		    chunk.record_size != sizeof(t) || chunk.nr_records > (ELIDE_CHUNK_SIZE - sizeof(chunk)) / sizeof(t))
+		    chunk.record_size != sizeof(t) ||
+		    chunk.nr_records > (ELIDE_CHUNK_SIZE - sizeof(chunk)) / sizeof(t))
 			continue;
 		for (uint32_t i = 0; i < chunk.nr_records; i++) {
 			off_t record = first + (off_t)(i * sizeof(t));
+			off_t written = record + (off_t)offsetof(struct elide_thread_record, lived);
 			const struct account_thread *found;
 			uint64_t times[3];
 
@@ -396,7 +403,7 @@ bool account_write_threads(const struct account *a, int fd, const struct elide_h
 			if (!t.tid || !(found = thread_of(p, (pid_t)t.tid)))
 				continue;
 			memcpy(times, (uint64_t[]){found->lived, found->ran, found->late}, sizeof(times));
-			if (pwrite(fd, times, sizeof(times), record + (off_t)offsetof(struct elide_thread_record, lived)) < 0)
+			if (pwrite(fd, times, sizeof(times), written) < 0)
 				return false;
 		}
 	}

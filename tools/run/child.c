@@ -143,7 +143,8 @@ static bool has_ended(struct child *c)
 	pid_t ended;
 
 	/* While it is a zombie, /proc has its numbers. */
-	if (c->account && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == c->pid)
+	if (c->account && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	    info.si_pid == c->pid)
 		children = account_children(c->account);
 	ended = wait4(c->pid, &c->status, WNOHANG, &usage);
 	if (ended != c->pid && (ended >= 0 || errno == EINTR))

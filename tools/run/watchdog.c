@@ -190,13 +190,16 @@ void watchdog_tick(struct watchdog *w, pid_t pid)
 {
 	struct child_files files = {0};
 	char error[LOAD_ERROR_MAX];
+	struct elide_header h;
 	struct data_file f;
 	bool busy = !reap(w, WNOHANG);
 
 	if (!busy)
 		find_files(&files, w->output, w->run, pid);
 	for (size_t i = 0; i < files.paths.nr && !busy; i++) {
-		if (load(files.paths.path[i], &f, error))
+		/* A run may have the files of thousands of processes that have ended. */
+		if (load_header(files.paths.path[i], &h) || h.state != ELIDE_FILE_LIVE ||
+		    load(files.paths.path[i], &f, error))
 			continue;
 		busy = look_at(w, &f);
 		load_free(&f);

@@ -2,8 +2,9 @@
 /*
  * answer.c - see answer.h.
  *
- * A finding is a class of locks: all calls that wait for them. One of condition variables, semaphores or barriers is
- * a finding if it is known what the threads wait for, and that takes the time. A pool that waits for work is none.
+ * A finding is a class of locks: all calls that wait for them. One of condition variables, semaphores or
+ * barriers is a finding if it is known what the threads wait for, and that takes the time. A pool that waits
+ * for work is none.
  */
 #include <errno.h>
 #include <math.h>
@@ -63,11 +64,6 @@ const char *answer_text(enum answer_advice advice)
 	return texts[advice].text;
 }
 
-static double ns_of(const struct report *r, double cycles)
-{
-	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
-}
-
 static int compare_candidates(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
@@ -75,7 +71,10 @@ static int compare_candidates(const void *x, const void *y)
 	return (a->wait < b->wait) - (a->wait > b->wait);
 }
 
-/* All classes at which threads waited, the longest first; @nr of them. Return: to be freed; NULL without memory. */
+/*
+ * All classes at which threads waited, the longest first; @nr of them. Return: to be freed; NULL without
+ * memory.
+ */
 static struct candidate *candidates(const struct report *r, size_t *nr)
 {
 	size_t nr_classes = r->file->nr_classes;
@@ -84,10 +83,11 @@ static struct candidate *candidates(const struct report *r, size_t *nr)
 	*nr = 0;
 	for (uint32_t i = 0; all && i < r->sums->nr; i++) {
 		const struct sum *s = &r->sums->sum[i];
-		struct candidate *c = &all[s->class_index];
+		struct candidate *c;
 
 		if (s->class_index >= nr_classes || !s->wait_total)
 			continue;
+		c = &all[s->class_index];
 		if (!c->wait || s->wait_total > r->sums->sum[c->longest].wait_total)
 			c->longest = i;
 		c->class_index = s->class_index;
@@ -116,16 +116,17 @@ static const struct group_edge *edge_of(const struct groups *g, uint32_t sum)
 }
 
 /*
- * The part of the hold times in which the holder was not on a processor, at least: for one lock, whose holders are
- * threads of a group, it is what their processor time, and their waiting for a processor, cannot account for.
+ * The part of the hold times in which the holder was not on a processor, at least: for one lock, whose
+ * holders are threads of a group, it is what their processor time, and their waiting for a processor, cannot
+ * account for.
  */
 static double off_processor(const struct report *r, const struct candidate *c, const struct group *holders)
 {
+	const struct elide_class *class = &r->file->classes[c->class_index];
 	const struct class_use *use = &r->uses[c->class_index];
-	double held = ns_of(r, use->held);
+	double held = report_ns(r, use->held);
 
-	if (r->file->classes[c->class_index].nr_locks != 1 || r->file->classes[c->class_index].kind != ELIDE_KIND_MUTEX ||
-	    !holders || !holders->known || held <= 0)
+	if (class->nr_locks != 1 || class->kind != ELIDE_KIND_MUTEX || !holders || !holders->known || held <= 0)
 		return 0;
 	return fmax(0, 1 - (holders->ran + holders->late) / held);
 }
@@ -143,7 +144,7 @@ static unsigned int still_waiting(const struct report *r, uint32_t class_index, 
 		if (t->waits_class != class_index)
 			continue;
 		nr++;
-		*ns += end > t->waits_since ? ns_of(r, (double)(end - t->waits_since)) : 0;
+		*ns += end > t->waits_since ? report_ns(r, (double)(end - t->waits_since)) : 0;
 	}
 	return nr;
 }
@@ -211,8 +212,8 @@ static size_t same_turns(const struct answers *all, const struct answer *a)
 }
 
 /*
- * Do threads of one group, or of two, wait for each other in turn? Then, unlike in an idle pool, one of them runs for
- * most of the time.
+ * Do threads of one group, or of two, wait for each other in turn? Then, unlike in an idle pool, one of them
+ * runs for most of the time.
  */
 static bool takes_turns(const struct report *r, const struct groups *g, const struct answer *a)
 {
@@ -237,8 +238,8 @@ static void add_crowded(const struct report *r, struct answers *a)
 }
 
 /*
- * What to do about waits that are not for locks. Return: false if they are no finding: threads wait for work, or for
- * it is not known what.
+ * What to do about waits that are not for locks. Return: false if they are no finding: threads wait for work,
+ * or for it is not known what.
  */
 static bool advise_wait(const struct report *r, const struct answers *all, struct answer *a)
 {
@@ -280,7 +281,7 @@ static int describe(const struct report *r, struct answers *all, const struct ca
 	uint64_t hold;
 	int rc;
 
-	*a = (struct answer){.ns = ns_of(r, (double)c->wait)};
+	*a = (struct answer){.ns = report_ns(r, (double)c->wait)};
 	sum_line(r, &r->sums->sum[c->longest], &a->line);
 	rc = line_name(r, &a->line);
 	if (rc)
@@ -291,7 +292,7 @@ static int describe(const struct report *r, struct answers *all, const struct ca
 	a->open = still_waiting(r, c->class_index, &open_ns);
 	a->share = a->line.blocker ? a->line.blocked : 0;
 	hold = a->line.blocker ? blocker_hold(r, &a->line) : 0;
-	a->hold_ns = ns_of(r, (double)hold);
+	a->hold_ns = report_ns(r, (double)hold);
 	if (edge) {
 		a->from = &all->groups.group[edge->from];
 		a->to = edge->to == GROUP_NONE ? NULL : &all->groups.group[edge->to];
@@ -303,7 +304,9 @@ static int describe(const struct report *r, struct answers *all, const struct ca
 	return 0;
 }
 
-/* Is it at least LEAST_PERCENT of the time of all threads, or of as many threads as the file has for the run? */
+/*
+ * Is it at least LEAST_PERCENT of the time of all threads, or of as many threads as the file has for the run?
+ */
 static bool is_enough(const struct report *r, const struct thread_time *t, double ns)
 {
 	double all = t->known ? t->total : (double)r->ns * fmax(r->file->header.nr_threads, 1);
@@ -358,7 +361,7 @@ int answers_find(const struct report *r, struct answers *a)
 		for (size_t i = 0; !rc && i < nr && a->nr <= ANSWERS_MAX; i++) {
 			struct answer *to = &a->all[a->nr];
 
-			if (all[i].is_lock != locks || !is_enough(r, &a->time, ns_of(r, (double)all[i].wait)))
+			if (all[i].is_lock != locks || !is_enough(r, &a->time, report_ns(r, (double)all[i].wait)))
 				continue;
 			rc = describe(r, a, &all[i], to);
 			if (!rc && (locks || advise_wait(r, a, to)))

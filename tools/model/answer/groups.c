@@ -2,9 +2,9 @@
 /*
  * groups.c - see groups.h.
  *
- * The graph is that of wPerf (F. Zhou et al., OSDI 2018), with groups of threads in place of threads. Rows say in
- * which calls the threads of a group wait, sampled waits which call ended that, and the rows and stacks of the other
- * groups which of them makes that call.
+ * The graph is that of wPerf (F. Zhou et al., OSDI 2018), with groups of threads in place of threads. Rows
+ * say in which calls the threads of a group wait, sampled waits which call ended that, and the rows and
+ * stacks of the other groups which of them makes that call.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +23,9 @@
 #include "groups.h"
 #include "thread-time.h"
 
-/* What the threads of a group do in the rows of one sum; @function: that of the call, see name_functions(). */
+/*
+ * What the threads of a group do in the rows of one sum; @function: that of the call, see name_functions().
+ */
 struct use {
 	uint32_t group;
 	uint32_t sum;
@@ -32,16 +34,22 @@ struct use {
 	const char *function;
 };
 
+/* The group of the threads of a block of rows. */
+struct block_group {
+	uint32_t block;
+	uint32_t group;
+};
+
 /**
  * struct building - the groups, while they are found.
- * @of_block: group of the threads of each block of rows, @nr_blocks of them
+ * @blocks: by number, @nr_blocks of them
  * @of_stack: group of the threads with each stack, by its number
- * @uses:     @nr_uses, by sum and group
+ * @uses:   @nr_uses, by sum and group
  */
 struct building {
 	const struct report *r;
 	struct groups *g;
-	uint32_t *of_block;
+	struct block_group *blocks;
 	size_t nr_blocks;
 	uint32_t *of_stack;
 	struct use *uses;
@@ -50,25 +58,22 @@ struct building {
 	bool named;
 };
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 /* Is it a function of the C or C++ library, or of one that begins threads? */
 static bool is_runtime(const struct place *p)
 {
-	static const char *const objects[] = {"libc.so", "libc-", "libpthread", "libstdc++", "ld-linux", "libglib-"};
-	static const char *const symbols[] = {"_ZSt", "_ZNSt", "_ZN9__gnu_cxx", "_start", "__libc_start", "start_thread",
-					      "clone", "__clone", "_ZNKSt"};
+	static const char *const objects[] = {"libc.so",   "libc-",    "libpthread",
+					      "libstdc++", "ld-linux", "libglib-"};
+	static const char *const symbols[] = {"_ZSt",	      "_ZNSt",	      "_ZN9__gnu_cxx", "_start",
+					      "__libc_start", "start_thread", "clone",	       "__clone",
+					      "_ZNKSt"};
 
 	if (!p->object)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
-		if (begins(base_name(p->object), objects[i]))
+		if (starts_with(base_name(p->object), objects[i]))
 			return true;
 	for (size_t i = 0; p->elf_symbol && i < ARRAY_SIZE(symbols); i++)
-		if (begins(p->elf_symbol, symbols[i]))
+		if (starts_with(p->elf_symbol, symbols[i]))
 			return true;
 	return false;
 }
@@ -112,7 +117,6 @@ static void base_of(char *to, size_t size, const char *name)
 static void name_group(const struct report *r, const struct elide_thread_record *t, char *to, size_t size)
 {
 	const struct elide_header *h = &r->file->header;
-	const char *exe = strrchr(h->exe, '/');
 	char own[sizeof(t->name) + 1], program[sizeof(t->name)], *function;
 
 	if (t->tid == h->pid) {
@@ -121,7 +125,7 @@ static void name_group(const struct report *r, const struct elide_thread_record 
 	}
 	snprintf(own, sizeof(own), "%.*s", (int)sizeof(t->name), t->name);
 	/* The kernel cuts names to 15 characters. */
-	snprintf(program, sizeof(program), "%.15s", exe ? exe + 1 : h->exe);
+	snprintf(program, sizeof(program), "%.15s", base_name(h->exe));
 	if (*own && strcmp(own, program)) {
 		base_of(to, size, own);
 		return;
@@ -166,16 +170,31 @@ static void add_thread(struct building *b, const struct elide_thread_record *t)
 	to->lived += (double)t->lived;
 	to->ran += (double)t->ran;
 	to->late += (double)t->late;
-	if (t->block && t->block < b->nr_blocks)
-		b->of_block[t->block] = nr;
+	if (t->block)
+		b->blocks[b->nr_blocks++] = (struct block_group){t->block, nr};
 	if (t->stack)
 		b->of_stack[t->stack] = nr;
+}
+
+static int compare_blocks(const void *x, const void *y)
+{
+	const struct block_group *a = x, *b = y;
+
+	return by_number(a->block, b->block);
+}
+
+static uint32_t group_of_block(const struct building *b, uint32_t block)
+{
+	const struct block_group key = {.block = block}, *found;
+
+	found = b->nr_blocks ? bsearch(&key, b->blocks, b->nr_blocks, sizeof(key), compare_blocks) : NULL;
+	return found ? found->group : GROUP_NONE;
 }
 
 static int add_row(void *arg, uint32_t block, const struct elide_row *row)
 {
 	struct building *b = arg;
-	uint32_t group = block && block < b->nr_blocks ? b->of_block[block] : GROUP_NONE;
+	uint32_t group = group_of_block(b, block);
 	uint64_t acquired = elide_row_acquired(row);
 	const struct sum *sum;
 
@@ -192,7 +211,12 @@ static int add_row(void *arg, uint32_t block, const struct elide_row *row)
 		b->uses = grown;
 		b->room = 2 * b->room + 64;
 	}
-	b->uses[b->nr_uses++] = (struct use){group, (uint32_t)(sum - b->r->sums->sum), acquired, row->wait.total};
+	b->uses[b->nr_uses++] = (struct use){
+		.group = group,
+		.sum = (uint32_t)(sum - b->r->sums->sum),
+		.acquired = acquired,
+		.wait = row->wait.total,
+	};
 	return 0;
 }
 
@@ -242,20 +266,26 @@ static const struct use *uses_of(const struct building *b, uint32_t sum, size_t 
 	return &b->uses[first];
 }
 
+/* The group whose threads ended a wait, and the one that did if @first is the waiting one; GROUP_NONE. */
+struct enders {
+	uint32_t first;
+	uint32_t second;
+};
+
 /* The group that made most acquisitions in a row. */
-static uint32_t holders(const struct building *b, const struct elide_blame *blame)
+static struct enders holders(const struct building *b, const struct elide_blame *blame)
 {
 	const struct sum *s = sums_get(b->r->sums, blame->held_class, blame->held_site, blame->held_kind, 0);
 	const struct use *uses, *most = NULL;
 	size_t nr = 0;
 
 	if (!s)
-		return GROUP_NONE;
+		return (struct enders){GROUP_NONE, GROUP_NONE};
 	uses = uses_of(b, (uint32_t)(s - b->r->sums->sum), &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (!most || uses[i].acquired > most->acquired)
 			most = &uses[i];
-	return most ? most->group : GROUP_NONE;
+	return (struct enders){most ? most->group : GROUP_NONE, GROUP_NONE};
 }
 
 /* Uses of a report among which the function of a waking call is searched, at most. */
@@ -273,17 +303,17 @@ static void name_functions(struct building *b)
 }
 
 /*
- * The group whose threads make the call that woke @waiter's: that of the thread which did so, if its stack is known, else
- * the one with most acquisitions in the function of the call.
+ * The groups whose threads make the call that woke others: that of the thread which did so, if its stack is known, else
+ * those with most acquisitions in the function of the call.
  */
-static uint32_t wakers(struct building *b, const struct elide_blame *blame, uint32_t waiter)
+static struct enders wakers(struct building *b, const struct elide_blame *blame)
 {
-	uint64_t *acquired, most = 0;
-	uint32_t found = GROUP_NONE;
+	struct enders found = {GROUP_NONE, GROUP_NONE};
+	uint64_t *acquired;
 	struct place p;
 
 	if (blame->waker && b->of_stack[blame->waker] != GROUP_NONE)
-		return b->of_stack[blame->waker];
+		return (struct enders){b->of_stack[blame->waker], GROUP_NONE};
 	acquired = calloc(b->g->nr, sizeof(*acquired));
 	name_functions(b);
 	symbolize_call(b->r->symbols, blame->held_site, &p);
@@ -294,26 +324,44 @@ static uint32_t wakers(struct building *b, const struct elide_blame *blame, uint
 			acquired[u->group] += u->acquired + 1;
 	}
 	for (uint32_t i = 0; acquired && i < b->g->nr; i++) {
-		/* Another group, unless only the waiting one makes such calls. */
-		if (acquired[i] && (found == GROUP_NONE || found == waiter || (i != waiter && acquired[i] > most))) {
-			found = i;
-			most = acquired[i];
-		}
+		if (!acquired[i])
+			continue;
+		if (found.first == GROUP_NONE || acquired[i] > acquired[found.first])
+			found = (struct enders){i, found.first};
+		else if (found.second == GROUP_NONE || acquired[i] > acquired[found.second])
+			found.second = i;
 	}
 	free(acquired);
 	return found;
+}
+
+static struct enders enders_of(struct building *b, const struct elide_blame *blame)
+{
+	if (!blame->held_site)
+		return (struct enders){GROUP_NONE, GROUP_NONE};
+	return elide_kind_waits_for_lock(blame->held_kind) ? holders(b, blame) : wakers(b, blame);
+}
+
+/* Of a wait of @waiter. Another group, unless only the waiting one makes such calls. */
+static uint32_t ender_for(const struct enders *e, uint32_t waiter)
+{
+	return e->first == waiter && e->second != GROUP_NONE ? e->second : e->first;
+}
+
+static uint64_t held_site(const struct group_edge *e)
+{
+	return e->blame ? e->blame->held_site : 0;
 }
 
 static int add_edge(struct groups *g, const struct group_edge *e)
 {
 	struct group_edge *grown;
 
-	/* Those of a sum are added one after another. */
-	for (size_t i = g->nr_edges; i && g->edge[i - 1].sum == e->sum; i--) {
+	/* Those of a sum and a group are added one after another. */
+	for (size_t i = g->nr_edges; i && g->edge[i - 1].sum == e->sum && g->edge[i - 1].from == e->from; i--) {
 		struct group_edge *to = &g->edge[i - 1];
 
-		if (to->from == e->from && to->to == e->to && to->sum == e->sum &&
-		    (to->blame ? to->blame->held_site : 0) == (e->blame ? e->blame->held_site : 0)) {
+		if (to->to == e->to && held_site(to) == held_site(e)) {
 			to->ns += e->ns;
 			return 0;
 		}
@@ -331,16 +379,19 @@ static int add_edges(struct building *b, uint32_t sum, const struct elide_blame 
 {
 	const struct report *r = b->r;
 	bool is_lock = elide_kind_waits_for_lock(r->sums->sum[sum].kind);
+	struct enders *enders = calloc(nr + 1, sizeof(*enders));
 	double total = 0;
 	const struct use *uses;
 	size_t nr_uses;
-	int rc = 0;
+	int rc = enders ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; !rc && i < nr; i++) {
 		total += (double)blames[i]->cycles;
+		enders[i] = enders_of(b, blames[i]);
+	}
 	uses = uses_of(b, sum, &nr_uses);
 	for (size_t i = 0; !rc && i < nr_uses; i++) {
-		double ns = r->cycles ? (double)uses[i].wait * (double)r->ns / (double)r->cycles : 0;
+		double ns = report_ns(r, (double)uses[i].wait);
 		struct group_edge e = {.from = uses[i].group, .to = GROUP_NONE, .sum = sum, .ns = ns};
 
 		*(is_lock ? &b->g->group[e.from].locks : &b->g->group[e.from].others) += ns;
@@ -352,14 +403,13 @@ static int add_edges(struct building *b, uint32_t sum, const struct elide_blame 
 			const struct elide_blame *blame = blames[j];
 
 			e.blame = blame->held_site ? blame : NULL;
-			e.to = !e.blame ? GROUP_NONE : elide_kind_is_lock(blame->held_kind) ||
-							       blame->held_kind == ELIDE_KIND_REACQUIRE ?
-							       holders(b, blame) : wakers(b, blame, e.from);
+			e.to = ender_for(&enders[j], e.from);
 			e.ns = ns * (double)blame->cycles / total;
 			if (e.ns > 0)
 				rc = add_edge(b->g, &e);
 		}
 	}
+	free(enders);
 	return rc;
 }
 
@@ -411,7 +461,7 @@ static int find_edges(struct building *b)
 static int add_join(struct building *b)
 {
 	const struct report *r = b->r;
-	double ns = r->cycles ? (double)thread_time_joined(&r->file->header) * (double)r->ns / (double)r->cycles : 0;
+	double ns = report_ns(r, (double)thread_time_joined(&r->file->header));
 	struct group_edge e = {.to = GROUP_NONE, .sum = GROUP_NONE, .ns = ns};
 	struct groups *g = b->g;
 
@@ -437,21 +487,16 @@ static int compare_edges(const void *x, const void *y)
 int groups_build(const struct report *r, struct groups *g)
 {
 	const struct data_file *f = r->file;
-	struct building b = {.r = r, .g = g, .nr_blocks = 1};
+	struct building b = {.r = r, .g = g};
 	int rc;
 
 	memset(g, 0, sizeof(*g));
 	if (!f->nr_threads || f->base || f->nr_sources)
 		return 0;
-	for (size_t i = 0; i < f->nr_threads; i++)
-		if (f->threads[i].block >= b.nr_blocks && f->threads[i].block < UINT32_MAX / 2)
-			b.nr_blocks = f->threads[i].block + 1;
 	g->group = calloc(f->nr_threads + 1, sizeof(*g->group));
-	b.of_block = calloc(b.nr_blocks, sizeof(*b.of_block));
+	b.blocks = calloc(f->nr_threads, sizeof(*b.blocks));
 	b.of_stack = calloc(f->nr_stacks + 1, sizeof(*b.of_stack));
-	rc = g->group && b.of_block && b.of_stack ? 0 : -ENOMEM;
-	for (size_t i = 0; !rc && i < b.nr_blocks; i++)
-		b.of_block[i] = GROUP_NONE;
+	rc = g->group && b.blocks && b.of_stack ? 0 : -ENOMEM;
 	for (size_t i = 0; !rc && i <= f->nr_stacks; i++)
 		b.of_stack[i] = GROUP_NONE;
 	/* The first thread first. */
@@ -459,6 +504,8 @@ int groups_build(const struct report *r, struct groups *g)
 		for (size_t i = 0; i < f->nr_threads; i++)
 			if ((f->threads[i].tid != f->header.pid) == others)
 				add_thread(&b, &f->threads[i]);
+	if (b.nr_blocks)
+		qsort(b.blocks, b.nr_blocks, sizeof(*b.blocks), compare_blocks);
 	if (!rc)
 		rc = load_block_rows(f, add_row, &b);
 	if (!rc) {
@@ -471,7 +518,7 @@ int groups_build(const struct report *r, struct groups *g)
 		qsort(g->edge, g->nr_edges, sizeof(*g->edge), compare_edges);
 	for (size_t i = g->nr_edges; i--;)
 		g->group[g->edge[i].from].edge = (uint32_t)i;
-	free(b.of_block);
+	free(b.blocks);
 	free(b.of_stack);
 	free(b.uses);
 	if (rc)
@@ -480,8 +527,8 @@ int groups_build(const struct report *r, struct groups *g)
 }
 
 /*
- * Does a group wait for longer than it runs, does its longest edge explain more than half of that, and is the other
- * group known?
+ * Does a group wait for longer than it runs, does its longest edge explain more than half of that, and is the
+ * other group known?
  */
 static bool leads_on(const struct groups *g, uint32_t group)
 {

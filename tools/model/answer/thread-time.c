@@ -9,12 +9,9 @@
 #include "../sums.h"
 #include "thread-time.h"
 
-static double ns_of(const struct report *r, double cycles)
-{
-	return r->cycles ? cycles * (double)r->ns / (double)r->cycles : 0;
-}
-
-/* The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2). */
+/*
+ * The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2).
+ */
 static void set_calls(struct thread_time *t, const struct elide_account *a)
 {
 	size_t nr = 0;
@@ -59,8 +56,8 @@ void thread_time(const struct report *r, struct thread_time *t)
 			continue;
 		*(elide_kind_waits_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
 	}
-	t->locks = ns_of(r, t->locks);
-	t->others = ns_of(r, t->others + (double)thread_time_joined(h));
+	t->locks = report_ns(r, t->locks);
+	t->others = report_ns(r, t->others + (double)thread_time_joined(h));
 	if (!t->known)
 		return;
 	t->running = (double)h->account.running;
@@ -77,7 +74,8 @@ double thread_time_percent(const struct thread_time *t, double ns)
 }
 
 /* Adds ", WORD N%", but not for less than half a per cent. Return: the new length. */
-static size_t add_state(char *to, size_t size, size_t len, const struct thread_time *t, const char *word, double ns)
+static size_t add_state(char *to, size_t size, size_t len, const struct thread_time *t, const char *word,
+			double ns)
 {
 	double percent = thread_time_percent(t, ns);
 
@@ -118,7 +116,8 @@ void thread_time_sentence(const struct thread_time *t, char *to, size_t size)
 		snprintf(to, size, "Threads waited %s for locks and %s for others.", locks, others);
 		return;
 	}
-	len = (size_t)snprintf(to, size, "Threads were running %.0f%% of their time", thread_time_percent(t, t->running));
+	len = (size_t)snprintf(to, size, "Threads were running %.0f%% of their time",
+			       thread_time_percent(t, t->running));
 	len = add_state(to, size, len, t, "waiting for locks", t->locks);
 	len = add_state(to, size, len, t, "waiting for others", t->others);
 	len = add_state(to, size, len, t, "waiting for a processor", t->late);

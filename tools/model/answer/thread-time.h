@@ -35,7 +35,10 @@ struct thread_time {
 	} calls[ELIDE_ACCOUNT_CALLS];
 };
 
-/** thread_time_joined() - cycles for which threads have waited for the end of others, up to the end in the file. */
+/**
+ * thread_time_joined() - cycles for which threads have waited for the end of others, up to the end in the
+ * file.
+ */
 uint64_t thread_time_joined(const struct elide_header *h);
 
 /** thread_time() - the account of a report's process, or processes. */

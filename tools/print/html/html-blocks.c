@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * html-blocks.c - two graphs. Who blocks whom: on the left the calls that waited for locks, on the right those that
- * held them meanwhile, and between them lines as wide as the time waited. Which threads wait for which: the same with
- * groups of threads, and all that they wait for.
+ * html-blocks.c - two graphs. Who blocks whom: on the left the calls that waited for locks, on the right
+ * those that held them meanwhile, and between them lines as wide as the time waited. Which threads wait for
+ * which: the same with groups of threads, and all that they wait for.
  *
- * A call, or a group, may be on both sides. Must never be the only place of an information: the list below has it, too.
+ * A call, or a group, may be on both sides. Must never be the only place of an information: the list below
+ * has it, too.
  */
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,9 @@ static double ns_of(const json_t *edge)
 	return json_number_value(json_object_get(edge, "ns"));
 }
 
-/* The number of an edge's call on a side; that of a new one, if it is not there yet; -1 if the side is full. */
+/*
+ * The number of an edge's call on a side; that of a new one, if it is not there yet; -1 if the side is full.
+ */
 static int find(const struct graph *g, enum side side, const json_t *edge)
 {
 	const char *name = text_of(edge, keys[side]);
@@ -151,7 +154,8 @@ void html_blocks(struct page *p)
 
 	json_array_foreach(edges, i, e)
 		known += ns_of(e);
-	html_print(p->out, "<p class=note>Who held the lock is known for %.1f%% of the time waiting for locks.</p>\n",
+	html_print(p->out, "<p class=note>Who held the lock is known for %.1f%% of the time waiting for locks."
+		   "</p>\n",
 		   fmin(100 * known / fmax(json_number_value(json_object_get(wait, "total")), 1), 100));
 	draw(p, edges, "Who blocks whom", "held by");
 	json_array_foreach(edges, i, e) {
@@ -176,14 +180,19 @@ size_t html_has_chain(const struct page *p)
 	return json_array_size(chain_edges(p));
 }
 
+/*
+ * The edge between two groups, if it is there yet: those from one group follow each other, and are the last.
+ */
 static json_t *find_edge(const json_t *edges, const char *from, const char *to)
 {
-	json_t *e;
-	size_t i;
+	for (size_t i = json_array_size(edges); i--;) {
+		json_t *e = json_array_get(edges, i);
 
-	json_array_foreach(edges, i, e)
-		if (!strcmp(text_of(e, "waiter"), from) && !strcmp(text_of(e, "holder"), to))
+		if (strcmp(text_of(e, "waiter"), from))
+			return NULL;
+		if (!strcmp(text_of(e, "holder"), to))
 			return e;
+	}
 	return NULL;
 }
 

@@ -117,7 +117,10 @@ void html_flame(struct page *p);
 
 /* html-blocks.c */
 
-/** html_blocks() - the calls that waited, and those that held the locks; html_has_blocks(): 1 if any are known. */
+/**
+ * html_blocks() - the calls that waited, and those that held the locks; html_has_blocks(): 1 if any are
+ * known.
+ */
 size_t html_has_blocks(const struct page *p);
 void html_blocks(struct page *p);
 

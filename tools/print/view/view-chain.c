@@ -26,8 +26,10 @@ static void edge_text(const struct report *r, const struct group_edge *e, char *
 		return;
 	}
 	sum_line(r, &r->sums->sum[e->sum], &l);
-	if (line_name(r, &l))
+	if (line_name(r, &l)) {
+		line_free_names(&l);
 		return;
+	}
 	answer_add(to, size, "in ");
 	answer_add_place(to, size, &l.site_place);
 	answer_add(to, size, " for %s", l.short_lock);
@@ -50,12 +52,13 @@ static void print_edges(const struct report *r, const struct groups *g, uint32_t
 	const struct group *group = &g->group[from];
 	size_t shown = 0;
 
-	for (size_t i = 0; i < g->nr_edges && shown < EDGES_SHOWN; i++) {
+	/* A group's edges follow its longest one. */
+	for (size_t i = group->edge; i < g->nr_edges && g->edge[i].from == from && shown < EDGES_SHOWN; i++) {
 		const struct group_edge *e = &g->edge[i];
 		char text[1024], time[32];
 
-		if (e->from != from || e->ns < LEAST_SHARE * (group->locks + group->others))
-			continue;
+		if (e->ns < LEAST_SHARE * (group->locks + group->others))
+			break;
 		shown++;
 		scale_ns(time, sizeof(time), e->ns);
 		fprintf(out, "    %7s  waits for ", time);
@@ -107,9 +110,9 @@ static void print_group(const struct group *g, FILE *out)
 	if (g->nr > 1)
 		fprintf(out, ", %u threads", g->nr);
 	if (g->known)
-		fprintf(out, ": running %.0f%%, waiting for locks %.0f%%, for others %.0f%%, for a processor %.0f%% of "
-			"their time", 100 * g->ran / g->lived, 100 * g->locks / g->lived, 100 * g->others / g->lived,
-			100 * g->late / g->lived);
+		fprintf(out, ": running %.0f%%, waiting for locks %.0f%%, for others %.0f%%, for a processor %.0f%% "
+			"of their time", 100 * g->ran / g->lived, 100 * g->locks / g->lived,
+			100 * g->others / g->lived, 100 * g->late / g->lived);
 	fputc('\n', out);
 }
 
@@ -146,7 +149,7 @@ static json_t *json_edge(const struct report *r, const struct groups *g, const s
 
 int chain_json(const struct report *r, json_t **chain)
 {
-	json_t *groups = json_array(), *edges = json_array(), *list = json_array();
+	json_t *groups, *edges, *list;
 	uint32_t chained[CHAIN_MAX];
 	struct groups g;
 	size_t loop, nr;
@@ -154,6 +157,9 @@ int chain_json(const struct report *r, json_t **chain)
 
 	if (rc)
 		return rc;
+	groups = json_array();
+	edges = json_array();
+	list = json_array();
 	for (size_t i = 0; i < g.nr; i++) {
 		const struct group *group = &g.group[i];
 		json_t *o = json_object();
@@ -184,8 +190,8 @@ int chain_json(const struct report *r, json_t **chain)
 
 void chain_csv_head(FILE *out)
 {
-	fputs("schema,pid,from,threads,to,wait_ns,lock,kind,site_object,site_symbol,site_inlined_into,site_file,site_line,"
-	      "until_object,until_symbol,until_inlined_into,until_file,until_line\r\n", out);
+	fputs("schema,pid,from,threads,to,wait_ns,lock,kind,site_object,site_symbol,site_inlined_into,site_file,"
+	      "site_line,until_object,until_symbol,until_inlined_into,until_file,until_line\r\n", out);
 }
 
 int chain_csv(const struct report *r, FILE *out)

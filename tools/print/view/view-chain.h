@@ -10,7 +10,10 @@
 #include "../../base/json.h"
 #include "../../model/answer/groups.h"
 
-/** chain_table() - print the groups of threads, for which others they wait, and the chain. Return: 0 or -ENOMEM. */
+/**
+ * chain_table() - print the groups of threads, for which others they wait, and the chain. Return: 0 or
+ * -ENOMEM.
+ */
 int chain_table(const struct report *r, FILE *out, int width);
 
 /** chain_json() - the same as JSON, exact: set @chain. Return: 0 or -ENOMEM. */
