@@ -129,6 +129,7 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 		elide_cond_wait_seen(k->mutex_class);
 	elide_note_waited(t, object);
 	wait_begins(b, t, object, noted);
+	WRITE_ONCE(elide_waited_with[elide_waker_place(object)], mutex);
 }
 
 static void waits_no_more(struct elide_blocking *b)

@@ -38,14 +38,23 @@ struct elide_blocking {
 };
 
 /**
- * elide_same_class() - are both objects known, and of one class? A lock may have a condition variable a
- * thread.
+ * elide_is_parker() - does each thread have such an object, with a mutex of its own?
+ * @t: the calling thread, which has waited for a condition variable
+ * @object: the one that it signals
+ *
+ * A lock of the program that parks each thread at a condition variable and a mutex of its own is one for all of
+ * them; workers of a pool wait with the mutex of the pool.
  */
-static inline bool elide_same_class(const void *a, const void *b)
+static inline bool elide_is_parker(const struct elide_thread *t, const void *object)
 {
-	uint32_t x = a ? elide_registry_find(a) : ELIDE_NONE, y = x == ELIDE_NONE ? x : elide_registry_find(b);
+	const struct elide_cond_call *own = &t->cond_call;
+	const void *mutex = READ_ONCE(elide_waited_with[elide_waker_place(object)]);
+	uint32_t tag = elide_registry_find(object), own_tag;
 
-	return y != ELIDE_NONE && elide_tag_class(x) == elide_tag_class(y);
+	if (!own->object || own->object == object || !mutex || mutex == own->mutex || tag == ELIDE_NONE)
+		return false;
+	own_tag = elide_registry_find(own->object);
+	return own_tag != ELIDE_NONE && elide_tag_class(tag) == elide_tag_class(own_tag);
 }
 
 /** elide_note_waited() - a thread waits for @object: if it also wakes others there, they are its peers. */
@@ -153,8 +162,10 @@ static inline void elide_blocking_wakes_one(const void *object, const void *site
 
 	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
 		return;
-	for (int i = 0; t && i < ELIDE_NR_WAITED && !peer; i++)
-		peer = t->waited[i] == object || elide_same_class(t->waited[i], object);
+	for (int i = 0; t && i < ELIDE_NR_WAITED; i++)
+		peer |= t->waited[i] == object;
+	if (t && !peer)
+		peer = elide_is_parker(t, object);
 	elide_waker_note(object, (uintptr_t)site, peer, t && t->record ? READ_ONCE(t->record->stack) : 0);
 }
 

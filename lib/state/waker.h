@@ -41,6 +41,9 @@ extern struct elide_waker elide_wakers[ELIDE_NR_WAKERS];
 /* Threads that wait at the objects of a place: 4 KiB, read by each call that may wake one. */
 extern uint32_t elide_waiters[ELIDE_NR_WAKERS];
 
+/* The mutex with which a thread waited last at a condition variable of a place: 8 KiB. */
+extern const void *elide_waited_with[ELIDE_NR_WAKERS];
+
 /* Multiplicative hashing (TAOCP vol. 3, 6.4) with 2^64 / phi; objects are aligned to 8 or more. */
 static inline unsigned int elide_waker_place(const void *object)
 {

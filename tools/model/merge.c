@@ -527,8 +527,8 @@ void merge_numbers(struct elide_header *to, const struct elide_header *h)
 	to->account.no_late |= h->account.no_late;
 	for (int i = 0; i < ELIDE_ACCOUNT_CALLS && h->account.calls[i].ns; i++)
 		merge_call(&to->account, h->account.calls[i].nr, h->account.calls[i].ns);
-	/* Known for all, or unknown. */
-	to->account.samples = to->account.samples && h->account.samples;
+	/* Processes without samples lived for less than the first one takes to come. */
+	to->account.samples += h->account.samples;
 	to->nr_joining += h->nr_joining;
 	to->joined += h->joined;
 	to->nr_unsaid += h->nr_unsaid;

@@ -220,6 +220,9 @@ static bool takes_turns(const struct report *r, const struct groups *g, const st
 	const struct group_edge *back = a->to->edge == GROUP_NONE ? NULL : &g->edge[a->to->edge];
 	double ran = a->from->ran + a->from->late + (a->to == a->from ? 0 : a->to->ran + a->to->late);
 
+	/* In a larger group most may be idle. */
+	if (a->to == a->from && a->to->nr != 2)
+		return false;
 	return a->from->known && a->to->known && back && back->sum != GROUP_NONE && ran > MOST * (double)r->ns &&
 	       back->to == (uint32_t)(a->from - g->group) && back->ns > TURNS * a->to->lived;
 }

@@ -132,7 +132,7 @@ struct join *join_new(const struct data_file *reference)
 	j->header = reference->header;
 	memset(j->header.dropped, 0, sizeof(j->header.dropped));
 	j->header.nr_threads = j->header.nr_unsaid = 0;
-	j->header.account = (struct elide_account){.samples = 1};
+	j->header.account = (struct elide_account){0};
 	j->header.nr_joining = j->header.joined = 0;
 	j->clock = clock_of(&reference->header);
 	snprintf(j->exe, sizeof(j->exe), "%s", reference->header.exe);
