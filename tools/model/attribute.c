@@ -321,7 +321,7 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
  *
  *   waits for work     threads waited or timed out at a condition variable or semaphore, mostly for
  *                      threads that do not wait there themselves
- *   waits for others   threads waited at a barrier
+ *   waits for others   threads waited at a barrier, or it is not known for whom
  *
  * A mutex that is locked again after a wait for a condition variable is contended or idle.
  *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
@@ -339,7 +339,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 		return l->sum.contended ? VERDICT_CONTENDED : VERDICT_IDLE;
 	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l) &&
 	    (l->sum.contended || l->sum.failed))
-		return l->kind == ELIDE_KIND_BARRIER ? VERDICT_OTHERS : VERDICT_WORK;
+		return l->kind == ELIDE_KIND_BARRIER || !l->blocker ? VERDICT_OTHERS : VERDICT_WORK;
 	if (r->cycles && 100.0 * (double)l->sum.wait.total >=
 				 BOTTLENECK_SHARE * (double)r->cycles)
 		return VERDICT_BOTTLENECK;

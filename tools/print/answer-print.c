@@ -126,8 +126,8 @@ void answer_where(const struct report *r, const struct answer *a, char *to, size
 			answer_add(to, size, ". On average %.1f of %u threads wait for it", a->threads,
 				   r->file->header.nr_threads);
 		if (a->open)
-			answer_add(to, size, "%s %u still %s", a->threads >= 0.95 ? ", and" : ".", a->open,
-				   r->file->header.exit_status < 0 ? "wait now" : "waited at the end");
+			answer_add(to, size, "%s %u %s not got it", a->threads >= 0.95 ? ", and" : ".", a->open,
+				   a->open == 1 ? "has" : "have");
 		answer_add(to, size, ".");
 		return;
 	}
