@@ -54,26 +54,6 @@ struct comparing {
 	bool json;
 };
 
-static bool is_left_out(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++)
-		if (!strcmp(left_out[i], name))
-			return true;
-	return false;
-}
-
-/* Our options, then those of elide run, of which --help is the last. */
-static size_t all_options(struct option_desc *to)
-{
-	size_t nr = ARRAY_SIZE(own_options);
-
-	memcpy(to, own_options, sizeof(own_options));
-	for (size_t i = 0; i < nr_run_options && nr < OPTIONS_MAX; i++)
-		if (!is_left_out(run_options[i].name))
-			to[nr++] = run_options[i];
-	return nr;
-}
-
 static int parse_seed(const char *text, uint64_t *to)
 {
 	double v;
@@ -150,7 +130,7 @@ static int apply(int key, struct comparing *c, const char **emulator_option)
 static int parse(int argc, char **argv, struct comparing *c)
 {
 	struct option_desc options[OPTIONS_MAX];
-	size_t nr = all_options(options);
+	size_t nr = run_options_after(options, own_options, ARRAY_SIZE(own_options), left_out, ARRAY_SIZE(left_out));
 	const char *emulator_option = NULL;
 	int key, rc = 0;
 

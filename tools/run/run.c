@@ -98,6 +98,21 @@ const struct option_desc run_options[] = {
 
 const size_t nr_run_options = ARRAY_SIZE(run_options);
 
+size_t run_options_after(struct option_desc to[OPTIONS_MAX], const struct option_desc *own, size_t nr,
+			 const char *const *left_out, size_t nr_left_out)
+{
+	memcpy(to, own, nr * sizeof(*own));
+	for (size_t i = 0; i < nr_run_options && nr < OPTIONS_MAX; i++) {
+		size_t at = 0;
+
+		while (at < nr_left_out && strcmp(left_out[at], run_options[i].name))
+			at++;
+		if (at == nr_left_out)
+			to[nr++] = run_options[i];
+	}
+	return nr;
+}
+
 /* Sets the variable of a tunable; if the value is invalid, removes it, so that the default is used. */
 static void set_tunable(const struct setting *s, const char *value)
 {

@@ -60,6 +60,17 @@ extern const struct option_desc run_options[];
 extern const size_t nr_run_options;
 
 /**
+ * run_options_after() - a command's own options, then those of elide run, of which --help is the last.
+ * @to:       filled
+ * @own:      @nr of them
+ * @left_out: names of those of elide run that it does not take, @nr_left_out
+ *
+ * Return: their number.
+ */
+size_t run_options_after(struct option_desc to[OPTIONS_MAX], const struct option_desc *own, size_t nr,
+			 const char *const *left_out, size_t nr_left_out);
+
+/**
  * run_apply() - apply an option, whose argument is in optarg; many set a variable of the
  * environment.
  * @emulator_option: set to its name if it is a setting of the emulated machine

@@ -164,7 +164,7 @@ static bool writers_starve(const struct report *r, const struct candidate *c, co
 		reading += s->held;
 		acquired += (double)(s->not_attempted + s->fallback);
 	}
-	return acquired > 0 && a->line.sum.wait.count &&
+	return acquired > 0 && reading > MOST * (double)r->cycles && a->line.sum.wait.count &&
 	       (double)a->line.sum.wait.total / (double)a->line.sum.wait.count > STARVING * reading / acquired;
 }
 
