@@ -339,7 +339,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 		return l->sum.contended ? VERDICT_CONTENDED : VERDICT_IDLE;
 	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l) &&
 	    (l->sum.contended || l->sum.failed))
-		return l->kind == ELIDE_KIND_BARRIER || !l->blocker ? VERDICT_OTHERS : VERDICT_WORK;
+		return l->kind == ELIDE_KIND_BARRIER || (l->sum.contended && l->peers < 0) ? VERDICT_OTHERS : VERDICT_WORK;
 	if (r->cycles && 100.0 * (double)l->sum.wait.total >=
 				 BOTTLENECK_SHARE * (double)r->cycles)
 		return VERDICT_BOTTLENECK;

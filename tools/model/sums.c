@@ -81,6 +81,7 @@ struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsign
 	s->sum[s->nr].class_index = class_index;
 	s->sum[s->nr].site = site;
 	s->sum[s->nr].kind = kind;
+	s->sum[s->nr].peers = -1;
 	*place = ++s->nr;
 	return &s->sum[s->nr - 1];
 }
