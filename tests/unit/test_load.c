@@ -14,7 +14,7 @@
 #include "../../tools/print/csv.h"
 #include "../../tools/model/file/faults.h"
 #include "../../tools/model/records.h"
-#include "../../tools/print/table.h"
+#include "../../tools/print/text-report.h"
 #include "../tools/synth.h"
 
 static char path[64];
@@ -78,7 +78,7 @@ static void report_on(const struct data_file *f)
 	struct report r;
 
 	assert_int_equal(report_build(&r, f, BY_LOCK_AND_SITE, "cost"), 0);
-	table_print(&r, out, 120, 0);
+	text_report(&r, out, 120, 0);
 	csv_print(&r, out, 0);
 	report_free(&r);
 	fclose(out);

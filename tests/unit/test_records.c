@@ -14,7 +14,7 @@
 #include "../../tools/print/json-report.h"
 #include "../../tools/print/suggestion.h"
 #include "../../tools/names/syscalls.h"
-#include "../../tools/print/table.h"
+#include "../../tools/print/text-report.h"
 #include "../../tools/print/view/view-line.h"
 #include "../../tools/print/view/view-stack.h"
 #include "../tools/synth.h"
@@ -58,7 +58,7 @@ static void report_on(const struct data_file *f)
 	struct report r;
 
 	assert_int_equal(report_build(&r, f, BY_LOCK_AND_SITE, "cost"), 0);
-	table_print(&r, out, 120, 0);
+	text_report(&r, out, 120, 0);
 	json_decref(json_report(&r, 0));
 	json_decref(stacks_json(&r, 0));
 	json_decref(lines_json(&r, 0));

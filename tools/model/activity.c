@@ -183,6 +183,15 @@ static void add_span(const struct data_file *f, struct sums *sums, struct activi
 	}
 }
 
+/* A row of a class alone; NULL: none is built. */
+static const struct line *row_of_class(const struct report *r, uint32_t class_index)
+{
+	for (size_t i = 0; i < r->nr_built; i++)
+		if (r->lines[i].nr_classes == 1 && r->lines[i].sum.class_index == class_index)
+			return &r->lines[i];
+	return NULL;
+}
+
 static int name_lanes(const struct report *r, struct activity *a)
 {
 	for (size_t i = 0; i < a->nr; i++) {
@@ -191,11 +200,7 @@ static int name_lanes(const struct report *r, struct activity *a)
 		struct place place;
 		char *name = class_name(r->symbols, c, &place);
 
-		short_lock(l->name, sizeof(l->name), c, name, &place);
-		/* As in the table, where equal names are told apart. */
-		for (size_t j = 0; j < r->nr_built; j++)
-			if (r->lines[j].nr_classes == 1 && r->lines[j].sum.class_index == l->class_index)
-				memcpy(l->name, r->lines[j].short_lock, sizeof(l->name));
+		short_class(l->name, row_of_class(r, l->class_index), c, name, &place);
 		l->class = class_id(c, &place);
 		free(name);
 		if (!l->class)

@@ -179,6 +179,15 @@ int line_name(const struct report *r, struct line *l)
 	return !rc && l->lock && l->class && l->site ? 0 : -ENOMEM;
 }
 
+void short_class(char *to, const struct line *l, const struct elide_class *c, const char *name,
+		 const struct place *p)
+{
+	if (l && l->nr_classes == 1)
+		memcpy(to, l->short_lock, sizeof(l->short_lock));
+	else
+		short_lock(to, SHORT_NAME, c, name, p);
+}
+
 void line_free_names(struct line *l)
 {
 	free(l->lock);

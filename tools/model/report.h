@@ -210,6 +210,15 @@ struct line *report_line(const struct report *r, uint32_t class_index, uint64_t 
 /** line_name() - give a line its names. Return: 0 or -ENOMEM. */
 int line_name(const struct report *r, struct line *l);
 
+/**
+ * short_class() - the short name of a class: that of its row, which differs from the names of other rows.
+ * @to: SHORT_NAME bytes
+ * @l: a row of the class; NULL: none is built, and the name may be that of another class
+ * @name, @p: the name and the place that class_name() gave
+ */
+void short_class(char *to, const struct line *l, const struct elide_class *c, const char *name,
+		 const struct place *p);
+
 /** line_free_names() - release the names of a line. */
 void line_free_names(struct line *l);
 

@@ -55,7 +55,7 @@ struct at {
  * @found: members that are locks, @nr; more than MEMBERS_MAX: too many
  * @lone: a lock that is no member, and that no guard holds, is known
  * @pointers: how many are followed
- * @nr_types: entered so far
+ * @nr_types: number of types visited, at most TYPES_MAX
  */
 struct search {
 	unsigned int kind;

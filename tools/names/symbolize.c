@@ -598,7 +598,10 @@ static void find_members(struct symbolizer *s, size_t first, struct members *mem
 		ask_members(s, &s->locks[i], members);
 }
 
-/* Classes that are asked whether a member is theirs, at most. Chosen. */
+/*
+ * For one class the members of at most 64 other classes are looked up, as each look-up reads debugging information.
+ * Chosen.
+ */
 #define ASKED_MAX 64
 
 /*

@@ -12,7 +12,7 @@
 
 /* Columns before the text of a finding: its number, the time and a name. */
 #define INDENT 11
-/* A line has at least so many columns for text. */
+/* Columns of text in a line, at least, however narrow the terminal is. */
 #define LEAST_WIDTH 40
 
 void print_wrapped(FILE *out, const char *text, int width, int indent)

@@ -13,7 +13,7 @@
 #include "answer-print.h"
 #include "output.h"
 #include "perf-join.h"
-#include "table.h"
+#include "text-report.h"
 #include "view/view-chain.h"
 #include "view/view-line.h"
 #include "view/view-stack.h"
@@ -145,7 +145,7 @@ static int rows(struct output *o, const struct report *r)
 	const struct report_options *options = o->options;
 
 	separate(o);
-	table_print(r, o->out, options->width, options->top);
+	text_report(r, o->out, options->width, options->top);
 	/* A file of one process may be merged, too: merge_has_reloads(). */
 	if (r->file->nr_sources && (!r->file->merged || o->nr_files == 1))
 		print_sources(o->out, r);
@@ -159,7 +159,7 @@ static int rows(struct output *o, const struct report *r)
 static int stacks(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out, o->options->width);
+	text_head(r, o->out, o->options->width);
 	stacks_table(r, o->out, o->options->top);
 	return 0;
 }
@@ -167,7 +167,7 @@ static int stacks(struct output *o, const struct report *r)
 static int lines(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out, o->options->width);
+	text_head(r, o->out, o->options->width);
 	lines_table(r, o->out, o->options->top);
 	return 0;
 }
@@ -175,21 +175,21 @@ static int lines(struct output *o, const struct report *r)
 static int threads(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out, o->options->width);
+	text_head(r, o->out, o->options->width);
 	return threads_table(r, o->out, o->options->top);
 }
 
 static int times(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out, o->options->width);
+	text_head(r, o->out, o->options->width);
 	return activity_table(r, o->out, o->options->width);
 }
 
 static int chain(struct output *o, const struct report *r)
 {
 	separate(o);
-	table_head(r, o->out, o->options->width);
+	text_head(r, o->out, o->options->width);
 	return chain_table(r, o->out, o->options->width);
 }
 

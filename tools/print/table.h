@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - the report as text.
+ * table.h - the table of rows of a report as text.
  *
  * Must never print a control character of the data file.
  */
@@ -11,14 +11,11 @@
 
 #include "../model/report.h"
 
-/** table_head() - print what precedes a view: the program, and what its threads did in their time. */
-void table_head(const struct report *r, FILE *out, int width);
-
 /**
- * table_print() - print the report as text.
+ * table_print() - print the first rows of a report, and how many rows and columns are left out.
  * @width: columns of the terminal
- * @top:   rows to print, 0 for all
+ * @nr:    number of rows to print
  */
-void table_print(const struct report *r, FILE *out, int width, size_t top);
+void table_print(const struct report *r, FILE *out, int width, size_t nr);
 
 #endif

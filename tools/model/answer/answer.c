@@ -26,7 +26,7 @@
 #define LONG_HOLD_NS 10000
 /* Part of the run for which threads have waited that wait at its end: they hang. */
 #define HUNG 0.25
-/* Writers wait for so many times the mean hold time of the readers. */
+/* Writers starve if their mean wait is at least 10 times the mean hold time of the readers. */
 #define STARVING 10
 /* Part of its time for which a group that takes turns waits for the other one, at least. */
 #define TURNS 0.1

@@ -25,11 +25,7 @@ int where_fill(const struct report *r, struct where *w, uint32_t class_index, un
 	w->kind = kind;
 	w->lock = class_name(r->symbols, c, &place);
 	w->class = class_id(c, &place);
-	/* As in the table, where equal names are told apart. */
-	if (l && l->nr_classes == 1)
-		memcpy(w->short_lock, l->short_lock, sizeof(w->short_lock));
-	else
-		short_lock(w->short_lock, sizeof(w->short_lock), c, w->lock, &place);
+	short_class(w->short_lock, l, c, w->lock, &place);
 	symbolize_call(r->symbols, site, &w->site);
 	return w->lock && w->class ? 0 : -ENOMEM;
 }
