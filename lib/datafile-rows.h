@@ -39,6 +39,8 @@ enum elide_kind {
 	ELIDE_KIND_SEM,       /* waits for a semaphore */
 	ELIDE_KIND_BARRIER,   /* waits at a barrier */
 	ELIDE_KIND_REACQUIRE, /* locks the mutex again after a wait for a condition variable */
+	ELIDE_KIND_FUTEX,     /* waits in a futex call for a thread that signals, posts or arrives */
+	ELIDE_KIND_FUTEX_LOCK, /* waits in a futex call for the holder of a lock */
 	ELIDE_NR_KINDS
 };
 
@@ -48,13 +50,19 @@ static inline int elide_kind_is_lock(unsigned int kind)
 	return kind < ELIDE_KIND_COND;
 }
 
+/** elide_kind_is_futex() - does a row of that kind count waits alone? Locks made of futexes make no other calls. */
+static inline int elide_kind_is_futex(unsigned int kind)
+{
+	return kind == ELIDE_KIND_FUTEX || kind == ELIDE_KIND_FUTEX_LOCK;
+}
+
 /**
  * elide_kind_waits_for_lock() - are the waits of its rows "waiting for locks", and not "waiting for others",
  * for a thread that signals, posts or arrives? Every sum of waits is of one of the two.
  */
 static inline int elide_kind_waits_for_lock(unsigned int kind)
 {
-	return elide_kind_is_lock(kind) || kind == ELIDE_KIND_REACQUIRE;
+	return elide_kind_is_lock(kind) || kind == ELIDE_KIND_REACQUIRE || kind == ELIDE_KIND_FUTEX_LOCK;
 }
 
 /**
@@ -89,7 +97,8 @@ enum elide_class_type {
 /**
  * struct elide_class - a lock class.
  * @type:     enum elide_class_type
- * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, ELIDE_KIND_MUTEX for ELIDE_KIND_REACQUIRE
+ * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, ELIDE_KIND_MUTEX for ELIDE_KIND_REACQUIRE,
+ *            ELIDE_KIND_FUTEX for ELIDE_KIND_FUTEX_LOCK
  * @address:  see the types
  * @nr_locks: number of locks that have been given the class, destroyed ones included
  * @array:    bytes of the array that contains them, at most 2^32 - 1; 0 if there is none
@@ -232,7 +241,8 @@ enum elide_row_state {
  *
  * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted: the
  * condition variable was signalled, the semaphore had a unit left, all have arrived at the barrier, the
- * mutex is locked again. It is in @not_attempted, and in @contended if the thread had to wait. Only
+ * mutex is locked again, a futex call has been ended by another thread. It is in @not_attempted, and in @contended if
+ * the thread had to wait. Only
  * a row of ELIDE_KIND_REACQUIRE has hold times, those of the mutex after the wait. @failed has the waits that
  * timed out, and sem_trywait() calls that found no unit.
  */

@@ -121,10 +121,10 @@ static void print_processors(void)
 
 static void print_fields(void)
 {
-#define ELIDE_FIELD(id, value, elision, help)                                                      \
+#define ELIDE_FIELD(id, value, known, help)                                                        \
 	item("Cm " #id);                                                                           \
 	sentence(help);                                                                            \
-	if (elision)                                                                               \
+	if (!strcmp(#known, "ELIDED"))                                                             \
 		printf("Null unless the process elided.\n");
 #include "../tools/model/columns.def"
 }

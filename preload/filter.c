@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * filter.c - prctl() and syscall(): see before that a process installs a seccomp filter, or gives up the
- * time-stamp counter (life/filter.h).
+ * time-stamp counter (life/filter.h), and its futex calls (futex.h).
  *
  * libseccomp, and most programs, use one of the two. A SYSCALL instruction of the program is not seen.
  */
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "futex.h"
 #include "life/filter.h"
 #include "wrap.h"
 
@@ -73,7 +74,7 @@ __attribute__((used, visibility("hidden"))) long
 syscall_watched(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
 		unsigned long e, unsigned long f);
 
-/* syscall() with SYS_seccomp or SYS_prctl. */
+/* syscall() with a number that may be one of those below. */
 long syscall_watched(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
 		     unsigned long e, unsigned long f)
 {
@@ -81,11 +82,16 @@ long syscall_watched(long number, unsigned long a, unsigned long b, unsigned lon
 	struct watch w;
 	bool filters;
 
+	if (futex_is_call(number))
+		return futex_call(&(struct syscall){number, {a, b, c, d, e, f}, CALL_SITE(),
+						    __builtin_dwarf_cfa()});
 	if (number == SYS_prctl) {
 		filters = prctl_filters(a, b, &what);
-	} else {
+	} else if (number == SYS_seccomp) {
 		what = a == SECCOMP_SET_MODE_STRICT ? ELIDE_FILTER_STRICT : ELIDE_FILTER_CALLS;
 		filters = a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER;
+	} else {
+		filters = false;
 	}
 	if (!filters)
 		return real.syscall(number, a, b, c, d, e, f);
@@ -95,20 +101,26 @@ long syscall_watched(long number, unsigned long a, unsigned long b, unsigned lon
 
 /*
  * In assembly, because a call may return twice (SYS_vfork), on another stack (SYS_clone) or never, and
- * because every register is an argument. All numbers but these two jump to libc's function with all
- * registers as they were. 157 is SYS_prctl, 317 SYS_seccomp.
+ * because every register is an argument. All other numbers jump to libc's function with all registers as they were,
+ * but for R11, which no call keeps. 157 is SYS_prctl, 202 SYS_futex, 317 SYS_seccomp; from 449 on there are 8 numbers
+ * with SYS_futex_waitv and SYS_futex_wake to SYS_futex_requeue.
  */
 __attribute__((used)) static void offsets(void)
 {
 	__asm__(".set real_syscall, %c0" : : "i"(offsetof(struct real, syscall)));
 }
 
-_Static_assert(SYS_prctl == 157 && SYS_seccomp == 317, "as below");
+_Static_assert(SYS_prctl == 157 && SYS_futex == 202 && SYS_seccomp == 317, "as below");
 __asm__(".text\n"
 	".globl syscall\n"
 	".type syscall, @function\n"
 	"syscall:\n"
 	".cfi_startproc\n"
+	"	cmp	$202, %rdi\n"
+	"	je	syscall_watched\n"
+	"	lea	-449(%rdi), %r11\n"
+	"	cmp	$8, %r11\n"
+	"	jb	syscall_watched\n"
 	"	cmp	$157, %rdi\n"
 	"	je	syscall_watched\n"
 	"	cmp	$317, %rdi\n"

@@ -28,6 +28,9 @@ chromium tests: shows the page of report --html and types on it
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
 libabsl-dev make bench: an index to compare with
+libqt5core5a tests: locks of another library
+qtbase5-dev tests: its headers
+rustc tests: locks of Rust
 libtbb-dev tests, make bench-policy: a library with transactions of its own
 libck-dev make bench-policy: elision to compare with
 pkg-config tests: options of the libraries below

@@ -17,6 +17,7 @@
 #include "../state/symbol.h"
 #include "../state/tunables.h"
 #include "frames.h"
+#include "known-calls.h"
 #include "records.h"
 #include "stack.h"
 #include "table.h"
@@ -44,29 +45,8 @@
  */
 #define THIN_LOCAL 64
 
-/* Calls that are remembered, each in one place of a table; a later call may replace an earlier one. */
-#define NR_KNOWN 1024
-
-/*
- * What is known of a call, one word; 0 for an empty place:
- *   bit 0       the call is in a wrapper
- *   bits 1-47   its return address
- *   bits 48-59  of a wrapper: words on the stack from the stack pointer after the call to the stack pointer
- *               after the call of the wrapper, below which is the return address of that; 0: not known
- *   bits 60-63  walks of the stack that have all found this number of words, at most ALL_WALKS
- */
-static uint64_t known[NR_KNOWN];
-
-#define SITE_END  48
-#define WORDS_END 60
-#define WORDS_MAX ((1u << (WORDS_END - SITE_END)) - 1)
-
-/*
- * Walks that have to find the same number of words before the stack is read without a walk. A function with
- * an array of variable size on its stack has another number sooner or later: 0 words and ALL_WALKS say that
- * the stack is always walked. Chosen.
- */
-#define ALL_WALKS 15
+/* What is known of calls: whether they are in wrappers. */
+static struct elide_known_calls known;
 
 static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
@@ -126,16 +106,31 @@ static const char *thin_function(const void *site)
 		       NULL;
 }
 
-static bool is_wrapper_name(const char *name, bool thin)
+bool elide_wrapper_matches(const char *name)
 {
 	const char *list = elide_tunables.wrappers;
 	char pattern[256];
 
 	while (next_pattern(&list, pattern, sizeof(pattern)))
-		if (!strcmp(pattern, "auto") ? thin && speaks_of_locks(name) :
-					       elide_rules_glob(pattern, name))
+		if (strcmp(pattern, "auto") && elide_rules_glob(pattern, name))
 			return true;
 	return false;
+}
+
+static bool is_auto(void)
+{
+	const char *list = elide_tunables.wrappers;
+	char pattern[256];
+
+	while (next_pattern(&list, pattern, sizeof(pattern)))
+		if (!strcmp(pattern, "auto"))
+			return true;
+	return false;
+}
+
+static bool is_wrapper_name(const char *name, bool thin)
+{
+	return elide_wrapper_matches(name) || (thin && is_auto() && speaks_of_locks(name));
 }
 
 /* Can a function of that size be a wrapper? A C++ function may be local only because it is hidden. */
@@ -170,95 +165,16 @@ static bool find_out(const void *site)
 	return !err && is_wrapper_name(name, function && is_small(name, &symbol));
 }
 
-/* If objects were unloaded, forget all calls, as other objects may have their addresses. */
-static void forget_unloaded(void)
-{
-	static uint32_t epoch;
-	uint32_t now = READ_ONCE(elide_modules_epoch);
-
-	if (likely(READ_ONCE(epoch) == now))
-		return;
-	for (unsigned int i = 0; i < NR_KNOWN; i++)
-		WRITE_ONCE(known[i], 0);
-	WRITE_ONCE(epoch, now);
-}
-
-/* The place of a call in the table. */
-static uint64_t *place_of(const void *site)
-{
-	/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
-	return &known[((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 32) % NR_KNOWN];
-}
-
-/* What is known of a call; 0: nothing. Lock-free. */
-static uint64_t known_of(const void *site)
-{
-	uint64_t value = READ_ONCE(*place_of(site));
-
-	return (value & ((1ull << SITE_END) - 1)) >> 1 == (uintptr_t)site ? value : 0;
-}
-
-static uint64_t words_of(uint64_t value)
-{
-	return value >> SITE_END & WORDS_MAX;
-}
-
 static bool is_wrapper(const void *site)
 {
-	uint64_t value = known_of(site);
+	bool passes;
 
-	if (unlikely(!value)) {
-		value = (uint64_t)(uintptr_t)site << 1 | find_out(site);
-		test_point(wrapper_publish);
-		WRITE_ONCE(*place_of(site), value);
-	}
-	return value & 1;
-}
-
-/*
- * A walk has found the return address of a wrapper's call.
- * @stack, @outer: the stack pointers after the call, and after that of the wrapper; 0: not known
- */
-static void learn_words(const void *site, uint64_t stack, uint64_t outer)
-{
-	uint64_t value = known_of(site), walks = value >> WORDS_END, words = words_of(value);
-	uint64_t found = (outer - stack) / sizeof(uint64_t);
-
-	if (!stack || (walks == ALL_WALKS && (!words || found == words)))
-		return;
-	if (found > WORDS_MAX || (walks && found != words)) {
-		words = 0;
-		walks = ALL_WALKS;
-	} else {
-		words = found;
-		walks++;
-	}
-	WRITE_ONCE(*place_of(site), walks << WORDS_END | words << SITE_END |
-					    (uint64_t)(uintptr_t)site << 1 | 1);
-}
-
-/*
- * The call after which a lock is named, without a global-lock path; NULL: something is not known yet. A word
- * on the stack counts as a return address only if it is the known one of a call.
- */
-static const void *known_caller(const void *site, const void *stack)
-{
-	const uint64_t *word = stack;
-
-	if (!stack || word[-1] != (uintptr_t)site)
-		return NULL;
-	for (int i = 0;; i++) {
-		uint64_t value = known_of(site);
-
-		if (!value)
-			return NULL;
-		if (!(value & 1) || i == WRAPPERS_DEEP)
-			return site;
-		if (!words_of(value) || value >> WORDS_END != ALL_WALKS)
-			return NULL;
-		word += words_of(value);
-		site = (const void *)word[-1];
-	}
+	if (likely(elide_known_call(&known, site, &passes)))
+		return passes;
+	passes = find_out(site);
+	test_point(wrapper_publish);
+	elide_known_note(&known, site, passes);
+	return passes;
 }
 
 /* @arg: the call; replaced by the one after which the lock is named */
@@ -273,7 +189,7 @@ static void wrapper_global(void *arg)
 	if (is_wrapper(*site)) {
 		nr = elide_walk_some(frames, stacks, ARRAY_SIZE(frames), *site, emulated);
 		for (; i + 1 < nr && is_wrapper((const void *)frames[i]); i++)
-			learn_words((const void *)frames[i], stacks[i], stacks[i + 1]);
+			elide_known_walked(&known, (const void *)frames[i], stacks[i], stacks[i + 1]);
 		/* Remember that the last one is in none, for the next time. */
 		is_wrapper((const void *)frames[i]);
 		*site = (const void *)frames[i];
@@ -283,14 +199,16 @@ static void wrapper_global(void *arg)
 
 const void *elide_wrapper_caller(const void *site, const void *stack)
 {
+	uint64_t passed[WRAPPERS_DEEP];
 	const void *caller;
+	unsigned int nr;
+	bool passes;
 
-	forget_unloaded();
+	elide_known_settle(&known);
 	/* Mostly the call is known to be in no wrapper. */
-	if (READ_ONCE(*place_of(site)) == (uint64_t)(uintptr_t)site << 1 ||
-	    !strcmp(elide_tunables.wrappers, "no"))
+	if ((elide_known_call(&known, site, &passes) && !passes) || !strcmp(elide_tunables.wrappers, "no"))
 		return site;
-	caller = known_caller(site, stack);
+	caller = elide_known_caller(&known, site, stack, passed, WRAPPERS_DEEP, &nr);
 	if (caller)
 		return caller;
 	elide_global_run(wrapper_global, &site);
@@ -333,12 +251,12 @@ static void acquired_global(void *arg)
 __cold void elide_wrapper_acquired(struct elide_row *row, uint64_t nr)
 {
 	struct acquired e = {.row = row, .site = elide_at_run_time(row->site), .weight = nr - row->stacked};
-	uint64_t value;
+	bool passes, is_known;
 
-	forget_unloaded();
-	value = known_of(e.site);
+	elide_known_settle(&known);
+	is_known = elide_known_call(&known, e.site, &passes);
 	if (elide_process.mode == ELIDE_RUN_PROFILE && elide_evidence && row->kind && e.site &&
-	    (!value || value & 1) && strcmp(elide_tunables.wrappers, "no") &&
+	    (!is_known || passes) && strcmp(elide_tunables.wrappers, "no") &&
 	    !elide_global_try_run(acquired_global, &e))
 		return;
 	row->stacked = e.wrapped ? nr : ~0ull;

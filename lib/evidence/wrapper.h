@@ -7,6 +7,7 @@
 #ifndef ELIDE_WRAPPER_H
 #define ELIDE_WRAPPER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../datafile.h"
@@ -31,6 +32,9 @@
  * paths are refused.
  */
 const void *elide_wrapper_caller(const void *site, const void *stack);
+
+/** elide_wrapper_matches() - does a symbol match a pattern of ELIDE_WRAPPERS? */
+bool elide_wrapper_matches(const char *name);
 
 /**
  * elide_wrapper_acquired() - record the stack of an acquisition, if its call is in a wrapper.

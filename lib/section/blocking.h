@@ -112,6 +112,27 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 			       const void *site, bool noted);
 
 /**
+ * elide_blocking_begin_futex() - elide_blocking_begin() for a wait in a futex call.
+ * @word: the futex; only its address is used
+ * @site: return address of the call of the program, outside of lock code
+ * @kind: ELIDE_KIND_FUTEX or _FUTEX_LOCK
+ *
+ * The class is the variable at that address. No call says when a futex anywhere else begins and ends to be one, and
+ * memory is used again. So there the class is the call that waits, or, while another thread waits for the same
+ * futex, that of its wait: the report joins classes that share a call.
+ */
+void elide_blocking_begin_futex(struct elide_blocking *b, const void *word, const void *site, enum elide_kind kind);
+
+/**
+ * elide_blocking_end_futex() - elide_blocking_end() for a wait in a futex call.
+ * @word: the futex whose waiters were woken
+ *
+ * Lock code waits again if another thread was faster, or if nobody has woken it. So a wait for a futex after which the
+ * thread at once waits for it again, with no other futex call in between, is one wait with the next one.
+ */
+void elide_blocking_end_futex(struct elide_blocking *b, const void *word);
+
+/**
  * elide_blocking_end() - the call has got what it waited for.
  * @b: of the call; @b->waits may have become false
  * @object: as before
@@ -181,6 +202,15 @@ static inline void elide_blocking_wakes(const void *object, const void *site)
 		return;
 	if (unlikely(elide_waiters_any(object)))
 		elide_blocking_wakes_one(object, site);
+}
+
+/** elide_blocking_wakes_futex() - elide_blocking_wakes() in a futex call. @site: outside of lock code */
+static inline void elide_blocking_wakes_futex(const void *word, const void *site)
+{
+	if (elide_self)
+		elide_self->futex.word = NULL;
+	WRITE_ONCE(elide_futex_places[elide_waker_place(word)].to, NULL);
+	elide_blocking_wakes_one(word, site);
 }
 
 #pragma GCC visibility pop

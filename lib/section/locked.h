@@ -65,6 +65,14 @@ static inline void elide_time_add(struct elide_times *times, uint64_t *bins,
 		WRITE_ONCE(times->max, cycles);
 }
 
+/** elide_time_remove() - take back a measurement that elide_time_add() has added; @min and @max stay. */
+static inline void elide_time_remove(struct elide_times *times, uint64_t *bins, unsigned long long cycles)
+{
+	counter_add(bins[elide_bin(cycles)], -1ull);
+	counter_add(times->count, -1ull);
+	counter_add(times->total, -cycles);
+}
+
 /**
  * elide_wait_count() - count a wait of @cycles that could end at @end and was over @late cycles later, and
  * learn from those for a semaphore.

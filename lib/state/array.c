@@ -33,6 +33,7 @@ static uint64_t least_size(enum elide_kind kind)
 	switch (kind) {
 	case ELIDE_KIND_SPIN:
 	case ELIDE_KIND_CUSTOM:
+	case ELIDE_KIND_FUTEX:
 		return WORD_SIZE;
 	case ELIDE_KIND_SEM:
 	case ELIDE_KIND_BARRIER:

@@ -41,6 +41,8 @@ static inline uint32_t elide_class_kind(enum elide_kind kind)
 		return ELIDE_KIND_RWLOCK_READ;
 	case ELIDE_KIND_REACQUIRE:
 		return ELIDE_KIND_MUTEX;
+	case ELIDE_KIND_FUTEX_LOCK:
+		return ELIDE_KIND_FUTEX;
 	default:
 		return kind;
 	}

@@ -147,6 +147,21 @@ struct elide_due {
 };
 
 /**
+ * struct elide_futex_wait - a wait in a futex call, which was counted.
+ * @word: address of the futex; NULL: the thread has made another futex call since
+ * @row: counters of the call
+ * @over: time-stamp counter when the thread ran again
+ * @cycles, @late: as in struct elide_due
+ */
+struct elide_futex_wait {
+	const void *word;
+	struct elide_row *row;
+	unsigned long long over;
+	uint64_t cycles;
+	uint64_t late;
+};
+
+/**
  * struct elide_hold - an acquisition that is being measured.
  * @lock: address of the lock
  * @row: counters of the call
@@ -235,6 +250,7 @@ struct elide_hold {
  *              each thread writes anyway: adapt/measure.h
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
+ * @futex:      its last wait in a futex call, which may go on in the next one
  * @new_class, @nr_new: class of locks that it has initialised and not counted yet, and their number:
  *              life/lock.c
  * @record:     its record in the data file; NULL if there was no room
@@ -334,6 +350,7 @@ struct elide_thread {
 	uint16_t second_guesses[ELIDE_NR_SECOND_GUESSES];
 	uint16_t tag_guesses[ELIDE_NR_TAG_GUESSES];
 	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+	struct elide_futex_wait futex;
 } __attribute__((aligned(ELIDE_PAGE)));
 
 _Static_assert(sizeof(struct elide_thread) <= 32768, "what a thread costs");

@@ -10,3 +10,5 @@ struct elide_waker elide_wakers[ELIDE_NR_WAKERS];
 uint32_t elide_waiters[ELIDE_NR_WAKERS];
 
 const void *elide_waited_with[ELIDE_NR_WAKERS];
+
+struct elide_futex_place elide_futex_places[ELIDE_NR_WAKERS];

@@ -44,6 +44,20 @@ extern uint32_t elide_waiters[ELIDE_NR_WAKERS];
 /* The mutex with which a thread waited last at a condition variable of a place: 8 KiB. */
 extern const void *elide_waited_with[ELIDE_NR_WAKERS];
 
+/**
+ * struct elide_futex_place - the futex of a place at which a thread waited last, and what is not in an object's data.
+ * @word: its address
+ * @as:   what stands for it in the registry: elide_blocking_begin_futex()
+ * @to:   the futex to which a call has moved its waiters last; NULL: none
+ */
+struct elide_futex_place {
+	const void *word;
+	const void *as;
+	const void *to;
+};
+
+extern struct elide_futex_place elide_futex_places[ELIDE_NR_WAKERS];
+
 /* Multiplicative hashing (TAOCP vol. 3, 6.4) with 2^64 / phi; objects are aligned to 8 or more. */
 static inline unsigned int elide_waker_place(const void *object)
 {
@@ -112,6 +126,21 @@ static inline bool elide_waker_find(const void *object, uint64_t from, uint64_t 
 	waker->peer = READ_ONCE(w->peer);
 	waker->stack = READ_ONCE(w->stack);
 	return waker->object == object && waker->time >= from && waker->time <= to;
+}
+
+/**
+ * elide_waker_find_moved() - elide_waker_find() for a futex, whose waiters a call may have moved to another one.
+ */
+static inline bool elide_waker_find_moved(const void *word, uint64_t from, uint64_t to, struct elide_waker *waker)
+{
+	const void *other = READ_ONCE(elide_futex_places[elide_waker_place(word)].to);
+	struct elide_waker moved = {0};
+	bool known;
+
+	known = elide_waker_find(word, from, to, waker);
+	if (unlikely(other) && known && elide_waker_find(other, waker->time, to, &moved))
+		*waker = moved;
+	return known;
 }
 
 /* Cycles: a thread that has waited for a shorter time has not slept. 6 us at 2.7 GHz. */

@@ -4,7 +4,21 @@
 TRUTH_DIR := $(O)/tests/truth
 
 .PHONY: truth-tests
-truth-tests: $(addprefix $(TRUTH_DIR)/,account answer hold wait end order names members)
+truth-tests: $(addprefix $(TRUTH_DIR)/,account answer hold wait end order names members runtimes runtimes-rust)
+
+# Sources of these libraries are read with their own warnings.
+RUNTIMES := Qt5Core absl_synchronization tbb
+
+$(TRUTH_DIR)/runtimes: tests/truth/runtimes.cc
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fno-optimize-sibling-calls $(SANFLAGS) -o $@ $< \
+		$$(pkg-config --cflags --libs $(RUNTIMES)) -pthread
+
+$(TRUTH_DIR)/runtimes-rust: tests/truth/runtimes.rs
+	$(call say,RUSTC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)MAKEFLAGS= rustc --crate-name runtimes --crate-type bin -O -g -o $@ $<
 
 # A call site is in the function that the source says.
 $(TRUTH_DIR)/%: tests/truth/%.c

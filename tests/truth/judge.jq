@@ -19,8 +19,8 @@
 #	chain GROUP,GROUP...               of --by chain, in $chain
 #	cycles COUNT                       of the order of locks
 #
-# NAME is one lock, several, or * for all, with /KIND for rows of that kind, else the rows of kinds that
-# are locks.
+# NAME is one lock, several, or * for all, with /KIND for rows of that kind, or of all with /*, else the rows of kinds
+# that are locks. Words have no space, but underscores.
 
 def is_lock: IN("mutex", "rwlock-read", "rwlock-write", "spin", "custom");
 
@@ -28,7 +28,7 @@ def rows($name):
 	($name | split("/")) as [$locks, $kind]
 	| $report[0].rows
 	| map(select($locks == "*" or (.lock | IN($locks | split(",")[]))))
-	| map(select(.kind | if $kind then . == $kind else is_lock end));
+	| map(select(.kind | if $kind then . == $kind or $kind == "*" else is_lock end));
 
 def sum(f): map(f // 0) | add // 0;
 def total($key): sum(.[$key].total) / 1e9;
@@ -67,9 +67,9 @@ def figure($words; $at):
 		text($report[0].rows | map(select(.kind | is_lock).lock) | unique | join(",");
 			[$name | split(",") | sort | join(",")])
 	elif $words[0] == "blocker" then
-		text(rows($name) | longest.blocker.site.symbol; $words[2] | split(","))
+		text(rows($name) | longest.blocker.site.symbol // "nothing" | sub("[(].*"; ""); $words[2] | split(","))
 	elif $words[0] == "verdict" then
-		text(rows($name) | longest.verdict; $words[2] | split(","))
+		text(rows($name) | longest.verdict // "nothing" | gsub(" "; "_"); $words[2] | split(","))
 	elif $words[0] == "callers" then
 		number(rows($name) | longest.callers | length; $n[0]; $n[0])
 	elif $words[0] == "distinct" then

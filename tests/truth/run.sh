@@ -176,6 +176,12 @@ for name in exit term kill deadlock pool idle; do
 done
 scenario deposit "$truth/names" deposit
 scenario members "$truth/members" known
+for name in own pi semaphore qmutex qsemaphore absl tbb latch atomic notification many; do
+	scenario "futex $name" "$truth/runtimes" $name
+done
+for name in mutex static rwlock condvar park; do
+	scenario "rust $name" "$truth/runtimes-rust" $name
+done
 options=(--set ORDER=1)
 scenario 'order without a cycle' "$truth/order" ordered
 scenario 'order with a cycle' "$truth/order" opposite

@@ -39,6 +39,21 @@ double line_failed(const struct report *r, const struct line *l)
 	return r->total.sum.failed ? (double)l->sum.failed : NAN;
 }
 
+int line_counts_all(const struct line *l)
+{
+	return !elide_kind_is_futex(l->kind);
+}
+
+double line_acquired(const struct line *l)
+{
+	return line_counts_all(l) ? (double)l->acquired : NAN;
+}
+
+double line_cont(const struct line *l)
+{
+	return line_counts_all(l) ? percent(l->sum.contended, l->acquired) : NAN;
+}
+
 double line_parked(const struct report *r, const struct line *l)
 {
 	return r->total.sum.parked ? (double)l->sum.parked : NAN;
@@ -151,7 +166,7 @@ double line_held(const struct report *r, const struct line *l)
 /* Is it a semaphore or condition variable by which threads share a resource? */
 static int line_is_shared_out(const struct line *l)
 {
-	return (l->kind == ELIDE_KIND_COND || l->kind == ELIDE_KIND_SEM) &&
+	return (l->kind == ELIDE_KIND_COND || l->kind == ELIDE_KIND_SEM || l->kind == ELIDE_KIND_FUTEX) &&
 	       l->sum.contended >= PEERS_WAITS && l->peers >= PEERS_SHARE;
 }
 
@@ -172,7 +187,7 @@ double line_cost(const struct report *r, const struct line *l)
 	uint64_t attempted = l->acquired - l->sum.not_attempted;
 	double wasted = attempted ? (double)l->sum.wasted_cycles / (double)attempted : 0;
 
-	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l))
+	if (!elide_kind_is_lock(l->kind) && l->kind != ELIDE_KIND_FUTEX_LOCK && !line_is_shared_out(l))
 		return fmin((double)l->sum.wait.total, (double)r->cycles / IDLE_PART);
 	return (double)l->sum.wasted_cycles + (double)l->sum.wait.total +
 	       (double)l->sum.fallback * mean_hold(l) + (double)l->given_up * (wasted + mean_hold(l));
@@ -323,7 +338,8 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
  *                      threads that do not wait there themselves
  *   waits for others   threads waited at a barrier, or it is not known for whom
  *
- * A mutex that is locked again after a wait for a condition variable is contended or idle.
+ * A mutex that is locked again after a wait for a condition variable is contended or idle. A lock that is made of a
+ * futex is a bottleneck or contended.
  *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
  *   contended          some acquisitions waited, or some tries failed
  *   makes others wait  none did, but others waited for locks that were locked there
@@ -337,7 +353,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 
 	if (l->kind == ELIDE_KIND_REACQUIRE)
 		return l->sum.contended ? VERDICT_CONTENDED : VERDICT_IDLE;
-	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l) &&
+	if (!elide_kind_is_lock(l->kind) && l->kind != ELIDE_KIND_FUTEX_LOCK && !line_is_shared_out(l) &&
 	    (l->sum.contended || l->sum.failed))
 		return l->kind == ELIDE_KIND_BARRIER || (l->sum.contended && l->peers < 0) ? VERDICT_OTHERS : VERDICT_WORK;
 	if (r->cycles && 100.0 * (double)l->sum.wait.total >=

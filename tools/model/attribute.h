@@ -30,6 +30,20 @@ extern const struct cause_text cause_texts[ELIDE_NR_CAUSES];
  */
 double line_failed(const struct report *r, const struct line *l);
 
+/** line_counts_all() - does the row count acquisitions that did not wait? Not of locks that are made of futexes. */
+int line_counts_all(const struct line *l);
+
+/* Is a field of columns.def with that word known of a row? */
+#define FIELD_ALWAYS(r, l)  1
+#define FIELD_ELIDED(r, l)  ((r)->elides)
+#define FIELD_COUNTED(r, l) line_counts_all(l)
+
+/** line_acquired() - acquisitions; NAN if not all are counted. */
+double line_acquired(const struct line *l);
+
+/** line_cont() - per cent of the acquisitions that waited; NAN if not all are counted. */
+double line_cont(const struct line *l);
+
 /** line_parked() - acquisitions that were parked; NAN if no acquisition of the run was. */
 double line_parked(const struct report *r, const struct line *l);
 

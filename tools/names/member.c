@@ -70,7 +70,13 @@ static void visit(struct search *s, Dwarf_Die *type, const struct at *at, int po
 
 bool member_in_header(const char *file)
 {
-	return !strncmp(file, "/usr/include/", 13) || strstr(file, "/include/c++/");
+	static const char *const parts[] = {"/include/c++/", "/library/std/src/", "/library/core/src/",
+					    "/library/alloc/src/", "/parking_lot", "/lock_api"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strstr(file, parts[i]))
+			return true;
+	return !strncmp(file, "/usr/include/", 13);
 }
 
 static bool target(Dwarf_Die *die, Dwarf_Die *to)

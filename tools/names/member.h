@@ -42,7 +42,7 @@ void members_take(struct members *members, const char *name);
 /** members_free() - release the names. */
 void members_free(struct members *members);
 
-/** member_in_header() - is it a header of the system? @file: as the compiler wrote it */
+/** member_in_header() - is it a header of the system, or of Rust's std or locks? @file: as the compiler wrote it */
 bool member_in_header(const char *file);
 
 #endif

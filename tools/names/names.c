@@ -23,11 +23,19 @@
 NAMES(kind_id, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
       [ELIDE_KIND_RWLOCK_WRITE] = "rwlock-write", [ELIDE_KIND_SPIN] = "spin",
       [ELIDE_KIND_CUSTOM] = "custom", [ELIDE_KIND_COND] = "cond", [ELIDE_KIND_SEM] = "sem",
-      [ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire")
+      [ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire",
+      [ELIDE_KIND_FUTEX] = "futex", [ELIDE_KIND_FUTEX_LOCK] = "futex-lock")
 
 const char *kind_name(unsigned int kind)
 {
-	return kind == ELIDE_KIND_REACQUIRE ? "relock" : kind_id(kind);
+	switch (kind) {
+	case ELIDE_KIND_REACQUIRE:
+		return "relock";
+	case ELIDE_KIND_FUTEX_LOCK:
+		return "futex";
+	default:
+		return kind_id(kind);
+	}
 }
 
 const char *waits_for(unsigned int kind)

@@ -89,6 +89,8 @@ static const char *waits_for_kind(unsigned int kind)
 		return "a condition variable";
 	case ELIDE_KIND_SEM:
 		return "a semaphore";
+	case ELIDE_KIND_FUTEX:
+		return "a futex";
 	default:
 		return "a barrier";
 	}

@@ -75,7 +75,7 @@ void csv_head(FILE *out)
 	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_inlined_into,site_file,site_"
 	      "line,locks",
 	      out);
-#define ELIDE_FIELD(id, value, elision, help) fputs("," #id, out);
+#define ELIDE_FIELD(id, value, known, help) fputs("," #id, out);
 #include "../model/columns.def"
 #undef ELIDE_FIELD
 #define ELIDE_CAUSE(id, code, column, help, advice) fputs(",cause_" #id, out);
@@ -97,7 +97,7 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 	csv_text(out, kind_id(l->kind));
 	csv_place(out, &l->site_place);
 	number(out, l->nr_locks, 1);
-#define ELIDE_FIELD(id, value, elision, help) number(out, value, r->elides || !(elision));
+#define ELIDE_FIELD(id, value, known, help) number(out, value, FIELD_##known(r, l));
 #include "../model/columns.def"
 #undef ELIDE_FIELD
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)

@@ -62,8 +62,8 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 	json_t *causes = json_object();
 
 	json_object_set_new(o, "locks", json_number(l->nr_locks));
-#define ELIDE_FIELD(id, value, elision, help)                                                      \
-	json_object_set_new(o, #id, known_number(value, r->elides || !(elision)));
+#define ELIDE_FIELD(id, value, known, help)                                                        \
+	json_object_set_new(o, #id, known_number(value, FIELD_##known(r, l)));
 #include "../model/columns.def"
 #undef ELIDE_FIELD
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)

@@ -88,10 +88,11 @@ static struct candidate *candidates(const struct report *r, size_t *nr)
 		if (s->class_index >= nr_classes || !s->wait_total)
 			continue;
 		c = &all[s->class_index];
-		if (!c->wait || s->wait_total > r->sums->sum[c->longest].wait_total)
+		if (!c->wait || s->wait_total > r->sums->sum[c->longest].wait_total) {
 			c->longest = i;
+			c->is_lock = elide_kind_waits_for_lock(s->kind);
+		}
 		c->class_index = s->class_index;
-		c->is_lock = elide_kind_waits_for_lock(s->kind);
 		c->wait += s->wait_total;
 		c->relocked += s->kind == ELIDE_KIND_REACQUIRE ? s->wait_total : 0;
 		c->writing += s->kind == ELIDE_KIND_RWLOCK_WRITE ? s->wait_total : 0;

@@ -339,7 +339,8 @@ static struct enders enders_of(struct building *b, const struct elide_blame *bla
 {
 	if (!blame->held_site)
 		return (struct enders){GROUP_NONE, GROUP_NONE};
-	return elide_kind_waits_for_lock(blame->held_kind) ? holders(b, blame) : wakers(b, blame);
+	return elide_kind_waits_for_lock(blame->held_kind) && !elide_kind_is_futex(blame->held_kind) ?
+		       holders(b, blame) : wakers(b, blame);
 }
 
 /* Of a wait of @waiter. Another group, unless only the waiting one makes such calls. */

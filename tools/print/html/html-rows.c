@@ -233,7 +233,7 @@ static void numbers(struct page *p, const json_t *row)
 		html_print(p->out, "<div><dt>lock</dt><dd><code>%s</code></dd></div>\n",
 			   text_of(row, "lock"));
 	number(p, "locks", "locks of this class", json_object_get(row, "locks"));
-#define ELIDE_FIELD(id, value, elision, help) number(p, #id, help, json_object_get(row, #id));
+#define ELIDE_FIELD(id, value, known, help) number(p, #id, help, json_object_get(row, #id));
 #include "../../model/columns.def"
 #undef ELIDE_FIELD
 	times(p, "wait", json_object_get(row, "wait_ns"));
