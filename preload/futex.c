@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "base/syscalls.h"
 #include "evidence/lock-code.h"
 #include "futex.h"
 #include "section/blocking.h"
@@ -38,7 +39,7 @@ struct waiter {
 
 /* What a call does. */
 enum deed {
-	DEED_OTHER,
+	DEED_OTHER,     /* none of these, or its arguments cannot be read */
 	DEED_WAIT,
 	DEED_WAIT_MANY, /* for one of several */
 	DEED_LOCK,      /* has the lock when it is over, whose holder the kernel knows */
@@ -53,17 +54,42 @@ bool futex_is_call(long number)
 	       (number >= SYS_futex_wake && number <= SYS_futex_requeue);
 }
 
+/* Waiters of a call, at most (futex_waitv(2)). */
+#define MOST_WAITERS 128
+
+/*
+ * May 8 bytes be read there? Without an operation rt_sigprocmask(2) reads its signals, and then answers that the
+ * operation is invalid.
+ */
+static bool is_readable(unsigned long address)
+{
+	return sys_call(rt_sigprocmask, -1, address, 0, 8, 0, 0) == -EINVAL;
+}
+
+/* May the @nr waiters of a call be read? They are shorter than a page. */
+static bool has_waiters(const struct syscall *c, unsigned long nr)
+{
+	unsigned long first = c->arguments[0];
+
+	return nr && nr <= MOST_WAITERS && is_readable(first) &&
+	       is_readable(first + nr * sizeof(struct waiter) - 8);
+}
+
 static enum deed deed_of(const struct syscall *c)
 {
 	switch (c->number) {
 	case SYS_futex_waitv:
-		return c->arguments[0] && c->arguments[1] ? DEED_WAIT_MANY : DEED_OTHER;
+		return has_waiters(c, (unsigned int)c->arguments[1]) ? DEED_WAIT_MANY : DEED_OTHER;
 	case SYS_futex_wake:
 		return DEED_WAKE;
 	case SYS_futex_wait:
 		return DEED_WAIT;
 	case SYS_futex_requeue:
-		return c->arguments[0] ? DEED_MOVE : DEED_OTHER;
+		return has_waiters(c, 2) ? DEED_MOVE : DEED_OTHER;
+	default:
+		return DEED_OTHER;
+	case SYS_futex:
+		break;
 	}
 	switch (c->arguments[1] & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
@@ -95,7 +121,7 @@ static long call_real(const struct syscall *c)
 	return real.syscall(c->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* The futex of a call, or the first one. NULL: its arguments cannot be read. */
+/* The futex of a call, or the first one. */
 static const void *word_of(const struct syscall *c, enum deed deed)
 {
 	const struct waiter *waiters = (const struct waiter *)c->arguments[0];

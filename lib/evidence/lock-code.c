@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* lock-code.c - see lock-code.h. No memory is allocated. */
-#include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../base/testpoint.h"
 #include "../compiler.h"
@@ -38,17 +37,33 @@ static const struct {
 #undef ELIDE_LOCK_CODE
 };
 
+/* Not those of <ctype.h>, which depend on the locale and call libc. */
+static bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* @part in small letters, with an underscore before each capital that follows a small letter. */
 static void to_words(char *to, const char *part, size_t len)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < len && n + 2 < PART; i++) {
-		if (isupper((unsigned char)part[i]) && i &&
-		    (islower((unsigned char)part[i - 1]) ||
-		     (i + 1 < len && islower((unsigned char)part[i + 1]) && part[i - 1] != '_')))
+		if (is_upper(part[i]) && i &&
+		    (is_lower(part[i - 1]) ||
+		     (i + 1 < len && is_lower(part[i + 1]) && part[i - 1] != '_')))
 			to[n++] = '_';
-		to[n++] = (char)tolower((unsigned char)part[i]);
+		to[n++] = is_upper(part[i]) ? (char)(part[i] + 'a' - 'A') : part[i];
 	}
 	to[n] = '\0';
 }
@@ -75,9 +90,9 @@ static int read_length(const char **p)
 {
 	int n = 0;
 
-	if (!isdigit((unsigned char)**p))
+	if (!is_digit(**p))
 		return -1;
-	while (isdigit((unsigned char)**p) && n < 10000)
+	while (is_digit(**p) && n < 10000)
 		n = 10 * n + *(*p)++ - '0';
 	return strnlen(*p, (size_t)n) == (size_t)n ? n : -1;
 }
@@ -85,7 +100,7 @@ static int read_length(const char **p)
 /* The end of a substitution, such as St, S_ or S1_, or of a disambiguator or back reference of Rust. */
 static const char *after_reference(const char *p)
 {
-	while (isalnum((unsigned char)*p))
+	while (is_upper(*p) || is_lower(*p) || is_digit(*p))
 		p++;
 	return p + (*p == '_');
 }
@@ -99,7 +114,7 @@ static enum elide_lock_code cxx_name(const char *p)
 	int depth = 0, arguments = 0, len;
 
 	while (*p) {
-		if (isdigit((unsigned char)*p)) {
+		if (is_digit(*p)) {
 			len = read_length(&p);
 			if (len < 0)
 				break;
@@ -109,7 +124,7 @@ static enum elide_lock_code cxx_name(const char *p)
 			/* A name that is not nested ends here, but for its template arguments. */
 			if (!depth)
 				break;
-		} else if (*p == 'S' && p[1] && !islower((unsigned char)p[1])) {
+		} else if (*p == 'S' && p[1] && !is_lower(p[1])) {
 			p = after_reference(p + 1);
 		} else if (*p == 'S' && p[1]) {
 			p += 2;
@@ -141,7 +156,7 @@ static enum elide_lock_code rust_name(const char *p)
 	while (*p) {
 		if (*p == 's' || *p == 'B') {
 			p = after_reference(p + 1);
-		} else if (isdigit((unsigned char)*p)) {
+		} else if (is_digit(*p)) {
 			len = read_length(&p);
 			p += *p == '_';
 			if (len < 0)
@@ -206,7 +221,7 @@ static bool is_in_libc(const void *site)
 {
 	struct dl_find_object found, libc;
 
-	return !_dl_find_object((char *)site - 1, &found) && !_dl_find_object((void *)(uintptr_t)getpid, &libc) &&
+	return !_dl_find_object((char *)site - 1, &found) && !_dl_find_object((void *)(uintptr_t)__errno_location, &libc) &&
 	       found.dlfo_link_map == libc.dlfo_link_map;
 }
 

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 		[ELIDE_MISUSE_OWNER_DIED] = "owner_died",
 		[ELIDE_MISUSE_NOT_RECOVERABLE] = "not_recoverable",
 	};
-	static const char *const waits[] = {"cond", "sem", "barrier", "reacquire"};
+	static const char *const waits[] = {"cond", "sem", "barrier", "reacquire", "futex", "futex_lock"};
 	struct sums s;
 
 	for (int i = 1; i < argc; i++) {

@@ -286,7 +286,7 @@ broken_wrappers() {
 	sound=$TMP
 	for pair in mutex:relock-errorcheck rwlock:held-rwlock spin:trylock-own \
 		    cond:wait-in-section c11:held-c11 cond:order-planted sem:sem-cancel \
-		    barrier:barrier-waits; do
+		    barrier:barrier-waits futex:futex-calls; do
 		kind=${pair%:*} row=${pair#*:}
 		case " $(echo $rows) " in *" $row "*) ;; *) continue ;; esac
 		TMP=$sound/broken-$kind-$row

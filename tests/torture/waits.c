@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * waits.c - threads that wait for units of a semaphore in every way there is, and for each other at a
- * barrier; the units are counted under a mutex.
+ * waits.c - threads that wait for units of a semaphore in every way there is, for a lock made of a futex, and for each
+ * other at a barrier; the units are counted under a mutex.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "torture.h"
@@ -24,6 +26,8 @@ static struct {
 	unsigned int out;
 	unsigned long given;
 	unsigned long serials;
+	uint32_t futex;
+	unsigned long in_futex;
 	unsigned long meetings[MAX_THREADS];
 } place = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -63,6 +67,36 @@ static void count_unit(struct worker *w, int change)
 	w->acquired++;
 }
 
+/* 0: free; 1: locked; 2: locked, and others wait (U. Drepper, "Futexes are tricky", mutex 2). */
+static void lock_futex(struct worker *w)
+{
+	struct timespec until = {0, 1000 * random_below(&w->random, 3)};
+	uint32_t free = 0;
+
+	if (__atomic_compare_exchange_n(&place.futex, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&place.futex, 2, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &place.futex, FUTEX_WAIT_PRIVATE, 2, until.tv_nsec ? &until : NULL, NULL, 0);
+}
+
+static void unlock_futex(void)
+{
+	if (__atomic_exchange_n(&place.futex, 0, __ATOMIC_RELEASE) == 2)
+		syscall(SYS_futex, &place.futex, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void use_futex(struct worker *w)
+{
+	unsigned long before;
+
+	lock_futex(w);
+	before = place.in_futex++;
+	if (one_in(&w->random, 32))
+		usleep(50);
+	w->overlaps += place.in_futex != before + 1;
+	unlock_futex();
+}
+
 /* All threads have had as many meetings once they have met. */
 static void meet(struct worker *w)
 {
@@ -98,6 +132,7 @@ static void *use_units(void *arg)
 			count_unit(w, -1);
 			w->wrong += sem_post(&place.units) != 0;
 		}
+		use_futex(w);
 		if (i % MEETING == 0)
 			meet(w);
 	}
@@ -130,6 +165,8 @@ unsigned int run_waits(const struct run *run, unsigned long *acquired)
 	if (left != UNITS || place.out || place.given != given)
 		failed += say("%d units left, %u out, %lu given of %lu", left, place.out,
 			      place.given, given);
+	if (place.in_futex != run->rounds * run->threads)
+		failed += say("%lu sections of the futex of %lu", place.in_futex, run->rounds * run->threads);
 	if (place.serials != meetings)
 		failed += say("%lu meetings with %lu last ones", meetings, place.serials);
 	return failed;

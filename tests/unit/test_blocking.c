@@ -207,6 +207,91 @@ static void a_wait_is_counted_after_the_release(void **state)
 	elide_blocking_failed(&b);
 }
 
+/* Lock code waits again if another thread was faster: that is one wait, if no other futex call comes in between. */
+static void a_futex_wait_goes_on(void **state)
+{
+	static uint64_t words[2];
+	struct elide_blocking b;
+	struct elide_row *row;
+	uint64_t total;
+
+	elide_blocking_begin_futex(&b, &words[0], SITE, ELIDE_KIND_FUTEX_LOCK);
+	row = b.row;
+	assert_true(row && elide_waiters_any(&words[0]));
+	elide_blocking_end_futex(&b, &words[0]);
+	assert_int_equal(row->contended, 1);
+	assert_false(elide_waiters_any(&words[0]));
+	total = row->wait.total;
+
+	elide_blocking_begin_futex(&b, &words[0], SITE, ELIDE_KIND_FUTEX_LOCK);
+	elide_self->futex.over = b.start;
+	/* The futex has changed meanwhile. */
+	elide_blocking_refused(&b);
+	elide_blocking_begin_futex(&b, &words[0], SITE, ELIDE_KIND_FUTEX_LOCK);
+	elide_self->futex.over = b.start;
+	elide_blocking_end_futex(&b, &words[0]);
+	assert_int_equal(row->contended, 1);
+	assert_int_equal(row->not_attempted, 1);
+	assert_int_equal(row->wait.count, 1);
+	assert_true(row->wait.total > total);
+
+	/* Long after that, for another futex, or after the thread has woken others: a further wait. */
+	elide_blocking_begin_futex(&b, &words[0], SITE, ELIDE_KIND_FUTEX_LOCK);
+	elide_self->futex.over = b.start - (1 << 20);
+	elide_blocking_end_futex(&b, &words[0]);
+	assert_int_equal(row->contended, 2);
+	elide_blocking_begin_futex(&b, &words[1], SITE, ELIDE_KIND_FUTEX_LOCK);
+	elide_blocking_end_futex(&b, &words[1]);
+	elide_blocking_wakes_futex(&words[1], SITE);
+	elide_blocking_begin_futex(&b, &words[1], SITE, ELIDE_KIND_FUTEX_LOCK);
+	elide_blocking_end_futex(&b, &words[1]);
+	total = 0;
+	for (int i = 0; i < ELIDE_NR_BINS; i++)
+		total += row->wait_bins[i];
+	assert_int_equal(total, row->wait.count);
+	assert_int_equal(row->contended, 2 + 2 * (b.row == row));
+}
+
+/* A futex that is no variable has the class of its call; while another thread waits for it, that of its wait. */
+static void a_futex_elsewhere_has_the_class_of_its_call(void **state)
+{
+	struct elide_blocking a, b;
+	uint32_t *words = calloc(64, sizeof(*words));
+
+	elide_blocking_begin_futex(&a, &words[0], SITE, ELIDE_KIND_FUTEX);
+	elide_blocking_begin_futex(&b, &words[0], OTHER, ELIDE_KIND_FUTEX_LOCK);
+	assert_int_equal(a.row->class_index, b.row->class_index);
+	assert_int_not_equal(a.row->kind, b.row->kind);
+	elide_blocking_end_futex(&b, &words[0]);
+	elide_blocking_end_futex(&a, &words[0]);
+	elide_blocking_begin_futex(&b, &words[0], OTHER, ELIDE_KIND_FUTEX_LOCK);
+	assert_int_not_equal(a.row->class_index, b.row->class_index);
+	elide_blocking_end_futex(&b, &words[0]);
+	elide_blocking_begin_futex(&b, &words[32], SITE, ELIDE_KIND_FUTEX);
+	assert_ptr_equal(a.row, b.row);
+	elide_blocking_end_futex(&b, &words[32]);
+	free(words);
+}
+
+/* A call wakes one waiter and moves the others to a second futex, where they are woken later. */
+static void waiters_that_were_moved(void **state)
+{
+	static uint32_t words[64];
+	struct elide_waker waker;
+	uint64_t from = cycles_now();
+
+	elide_blocking_wakes_futex(&words[0], SITE);
+	elide_futex_places[elide_waker_place(&words[0])].to = &words[32];
+	assert_true(elide_waker_find_moved(&words[0], from, cycles_now(), &waker));
+	assert_int_equal(waker.by, (uintptr_t)SITE);
+	elide_blocking_wakes_futex(&words[32], OTHER);
+	assert_true(elide_waker_find_moved(&words[0], from, cycles_now(), &waker));
+	assert_int_equal(waker.by, (uintptr_t)OTHER);
+	elide_blocking_wakes_futex(&words[0], SITE);
+	assert_true(elide_waker_find_moved(&words[0], from, cycles_now(), &waker));
+	assert_int_equal(waker.by, (uintptr_t)SITE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -217,6 +302,9 @@ int main(void)
 		cmocka_unit_test(who_does_not_wait_is_not_counted),
 		cmocka_unit_test(each_waiter_is_counted),
 		cmocka_unit_test(a_wait_is_counted_after_the_release),
+		cmocka_unit_test(a_futex_wait_goes_on),
+		cmocka_unit_test(a_futex_elsewhere_has_the_class_of_its_call),
+		cmocka_unit_test(waiters_that_were_moved),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -100,7 +100,8 @@ static const struct test tests[] = {
 	ENDS(thrd_join, 1, 1),
 	TEST(dlclose, 0, 0),
 	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),
-	TEST(chroot, 0, 0), TEST(prctl, 0, 0), TEST(syscall, 0, 0),
+	TEST(chroot, 0, 0), TEST(prctl, 0, 0),
+	CALLS(syscall, 0, 0, FUTEX, 1, 1, 0, 0),
 };
 
 _Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");
@@ -130,7 +131,7 @@ static const char *wrong_waits(const struct test *test, const struct sums *befor
 	if (test->kind && nr_calls(after, test->kind) < nr_calls(before, test->kind) + test->calls)
 		return "its calls are not counted";
 	if (after->nr_objects - before->nr_objects != (unsigned long)test->objects)
-		return "another number of condition variables, semaphores or barriers";
+		return "another number of condition variables, semaphores, barriers or futexes";
 	if (test->wakes && after->nr_woken <= before->nr_woken)
 		return "it is not known that it ended the wait";
 	return NULL;
