@@ -63,7 +63,7 @@ bool futex_is_call(long number)
  */
 static bool is_readable(unsigned long address)
 {
-	return sys_call(rt_sigprocmask, -1, address, 0, 8, 0, 0) == -EINVAL;
+	return sys_call(rt_sigprocmask, -1, address, 0, 8, 0, 0) && errno == EINVAL;
 }
 
 /* May the @nr waiters of a call be read? They are shorter than a page. */
@@ -214,11 +214,12 @@ static bool passes(void)
 
 long futex_call(const struct syscall *c)
 {
-	enum deed deed = deed_of(c);
 	enum elide_lock_code code;
-	const void *site;
 	int saved = errno;
+	enum deed deed = deed_of(c);
+	const void *site;
 
+	errno = saved;
 	if (deed == DEED_OTHER || unlikely(passes()))
 		return call_real(c);
 	if (deed >= DEED_WAKE)

@@ -100,7 +100,7 @@ void lock_in_library(pthread_mutex_t *mutex)
 
 /*
  * What only another thread can do to the one that is in a global-lock path. That has the library's lock, so
- * the helper waits by a system call of its own: the library would record a sem_wait().
+ * the helper waits by a system call of its own: the library would record a sem_wait(), and a call of syscall().
  * @asked: requests that the helper has not met yet
  */
 static struct {
@@ -110,11 +110,20 @@ static struct {
 	pthread_t whom;
 } helper;
 
+static void own_futex(unsigned int *word, long operation, unsigned int value)
+{
+	register long timeout __asm__("r10") = 0;
+	long answer = SYS_futex;
+
+	__asm__ volatile("syscall" : "+a"(answer) : "D"(word), "S"(operation), "d"(value), "r"(timeout)
+			 : "rcx", "r11", "memory");
+}
+
 static void *help(void *arg)
 {
 	for (;;) {
 		while (!__atomic_load_n(&helper.asked, __ATOMIC_ACQUIRE))
-			syscall(SYS_futex, &helper.asked, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+			own_futex(&helper.asked, FUTEX_WAIT_PRIVATE, 0);
 		__atomic_sub_fetch(&helper.asked, 1, __ATOMIC_RELAXED);
 		if (event == EVENT_async)
 			pthread_cancel(helper.whom);
@@ -146,7 +155,7 @@ static void ask(void)
 	before = __atomic_load_n(&helper.nr_done, __ATOMIC_RELAXED);
 	helper.whom = pthread_self();
 	__atomic_add_fetch(&helper.asked, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &helper.asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	own_futex(&helper.asked, FUTEX_WAKE_PRIVATE, 1);
 	if (event == EVENT_exits) {
 		nap(200000);
 		return; /* one request at a time */

@@ -9,14 +9,25 @@ use std::time::{Duration, Instant, SystemTime};
 
 const SECTIONS: usize = 150;
 
+static ASLEEP: AtomicU64 = AtomicU64::new(0);
 static WAITED: AtomicU64 = AtomicU64::new(0);
 static COUNT: Mutex<u64> = Mutex::new(0);
 static TABLE: RwLock<u64> = RwLock::new(0);
 
+/// The time that the thread has run, and was ready to run without a processor, in ns (schedstat of proc(5)).
+fn not_asleep() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').take(2).map(|n| n.parse::<u64>().unwrap_or(0)).sum()
+}
+
+/// The call waits for at most its time, and at least for the part of it in which the thread was asleep.
 fn timed<T>(call: impl FnOnce() -> T) -> T {
+    let awake = not_asleep();
     let begin = Instant::now();
     let result = call();
-    WAITED.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    let all = begin.elapsed().as_nanos() as u64;
+    WAITED.fetch_add(all, Ordering::Relaxed);
+    ASLEEP.fetch_add(all.saturating_sub(not_asleep() - awake), Ordering::Relaxed);
     result
 }
 
@@ -73,8 +84,8 @@ fn end_park(thread: &thread::Thread) {
 }
 
 fn say(row: &str, blocker: &str, verdict: &str) {
-    let waited = WAITED.load(Ordering::Relaxed) as f64 / 1e9;
-    println!("truth wait {} {:.9} {:.9} 0", row, waited, waited);
+    let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9;
+    println!("truth wait {} {:.9} {:.9} 0", row, seconds(&ASLEEP), seconds(&WAITED));
     println!("truth blocker {} {}", row, blocker);
     println!("truth verdict {} {}", row, verdict);
 }
