@@ -113,22 +113,23 @@ static NOINLINE void unlock_pi()
 		syscall(SYS_futex, &pi_word, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
 }
 
-#define WORKER(what, acquire, release)                      \
-	static NOINLINE void what()                                \
+#define WORKER(what, acquire, release, us)                  \
+	static NOINLINE void what()                         \
 	{                                                   \
 		for (int i = 0; i < sections; i++) {        \
 			timed([] { acquire; });             \
-			nap(200);                           \
+			nap(us);                            \
 			release;                            \
 		}                                           \
 	}
-WORKER(own_lock_worker, lock_own(), unlock_own())
-WORKER(pi_worker, lock_pi(), unlock_pi())
-WORKER(semaphore_worker, std_semaphore.acquire(), std_semaphore.release())
-WORKER(q_worker, q_mutex.lock(), q_mutex.unlock())
-WORKER(q_unit_worker, q_semaphore.acquire(), q_semaphore.release())
-WORKER(absl_worker, absl_mutex.Lock(), absl_mutex.Unlock())
-WORKER(tbb_worker, tbb_mutex.lock(), tbb_mutex.unlock())
+WORKER(own_lock_worker, lock_own(), unlock_own(), 200)
+WORKER(pi_worker, lock_pi(), unlock_pi(), 200)
+WORKER(semaphore_worker, std_semaphore.acquire(), std_semaphore.release(), 200)
+WORKER(q_worker, q_mutex.lock(), q_mutex.unlock(), 200)
+WORKER(q_unit_worker, q_semaphore.acquire(), q_semaphore.release(), 200)
+WORKER(absl_worker, absl_mutex.Lock(), absl_mutex.Unlock(), 200)
+/* It yields the processor some hundred times before it sleeps. */
+WORKER(tbb_worker, tbb_mutex.lock(), tbb_mutex.unlock(), 1000)
 
 /* Two threads wait, after @ready_us another one ends that. */
 template <typename Wait, typename Wake> static void wake_later(Wait wait, Wake wake)
