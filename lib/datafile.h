@@ -201,6 +201,7 @@ struct elide_account {
  * @nr_joining:      threads that wait in pthread_join() and its kin now
  * @joined:          cycles for which threads have waited there, less the time-stamp counter at which each of the
  *                   @nr_joining waits began, modulo 2^64
+ * @unseen:          reasons why locks of the process have no rows, a bit each, written by the launcher
  */
 struct elide_header {
 	uint64_t magic;
@@ -253,6 +254,8 @@ struct elide_header {
 	struct elide_account account;
 	uint64_t nr_joining;
 	uint64_t joined;
+	uint32_t unseen;
+	uint32_t reserved;
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");

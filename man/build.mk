@@ -9,7 +9,7 @@ man: $(MAN_SRC:man/%=$(MANDIR)/%) $(MAN_IN:man/%.in=$(MANDIR)/%)
 all: man
 .PHONY: man
 
-$(OBJ)/man/lists: man/lists.c lib/tunables.def lib/policy.def lib/aborts.def lib/arms.def lib/learned.def lib/pmu.def tools/model/columns.def tools/model/advice.def tools/model/answer/answer.def tools/model/threads.def \
+$(OBJ)/man/lists: man/lists.c lib/tunables.def lib/policy.def lib/aborts.def lib/arms.def lib/learned.def lib/pmu.def tools/model/columns.def tools/model/advice.def tools/model/answer/answer.def tools/model/threads.def tools/base/unseen.def \
 		  tools/rtmgrind/unfriendly.def tools/rtmgrind/counters.def \
 		  tools/rtmgrind/model.def tools/rtmgrind/models.def tools/selftest/tests.def
 	$(call say,HOSTCC,$@)

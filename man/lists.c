@@ -167,6 +167,19 @@ static void print_answers(void)
 #undef ELIDE_ANSWER
 }
 
+/* Those that are said. */
+static void print_unseen(void)
+{
+#define ELIDE_UNSEEN(id, scope, name, text, use)                                                   \
+	if (*(text)) {                                                                             \
+		item(name);                                                                        \
+		sentence(text);                                                                    \
+		printf("Use %s.\n", use);                                                          \
+	}
+#include "../tools/base/unseen.def"
+#undef ELIDE_UNSEEN
+}
+
 static void print_unfriendly(void)
 {
 #define UNFRIENDLY(name, map, prefixes, first, last, operand, when, source)                        \
@@ -278,6 +291,8 @@ int main(int argc, char **argv)
 		print_threads();
 	else if (!strcmp(list, "answers"))
 		print_answers();
+	else if (!strcmp(list, "unseen"))
+		print_unseen();
 	else if (!strcmp(list, "advice"))
 		print_advice();
 	else if (!strcmp(list, "unfriendly"))

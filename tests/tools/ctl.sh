@@ -85,7 +85,7 @@ tick
 check 'reset: counting goes on' test "$(value acquired)" -gt "$rest"
 
 refused 'no such process' 'is not there' 99999999 off
-refused 'a process without the library' 'has not loaded the library' $$ off
+refused 'a process without the library' "is running without elide's library" $$ off
 # Switched off for good: it says why it cannot be switched on.
 ELIDE_MODE=off LD_PRELOAD=$O/lib/libelide-preload.so sleep 600 &
 off_pid=$!

@@ -33,7 +33,7 @@ run_elide run -q --mode=profile -o named.data -- ./another-name
 
 echo 'int main(void) { return 0; }' >static.c
 if $CC -static -o static static.c 2>err; then
-	says 'a static program' '^elide: no data file was written: the program is statically linked$' \
+	says 'a static program' '^elide: no data file was written: the program is statically linked: ' \
 		"$elide" run --mode=profile -- ./static
 else
 	skip 'a static program' "$(tail -n 1 err)"

@@ -199,19 +199,23 @@ expect 'script without #!' 0 'shell:x' '' run -q ./no-interpreter x
 printf 'int main(void) { return 5; }\n' >five.c
 runs='it runs without elision'
 if ${CC:-cc} -static -o static five.c 2>cc.err; then
-	expect 'static' 5 '' "elide: ./static is statically linked, nothing can be preloaded into it: $runs
-elide: no data file was written: the program is statically linked" run ./static
+	expect 'static' 5 '' "elide: ./static is statically linked: no library can be loaded into it; $runs
+elide: no data file was written: the program is statically linked: no library can be loaded into it" run ./static
 else
 	skip 'static' "cannot link: $(head -1 cc.err)"
 fi
 if ${CC:-cc} -m32 -o short five.c 2>cc.err && ./short; [ $? -eq 5 ]; then
-	expect '32-bit' 5 '' "elide: ./short is a 32-bit program: $runs" run ./short
+	bits32='a 32-bit program: the library is for 64-bit programs'
+	none="elide: no data file was written: the program is $bits32"
+	expect '32-bit' 5 '' "elide: ./short is $bits32; $runs
+$none" run ./short
 	expect '32-bit emulated' 125 '' \
-		'elide: ./short is a 32-bit program: the emulator cannot run it' run --emulate ./short
+		"elide: ./short is $bits32; the emulator cannot run it" run --emulate ./short
 	printf '#!%s/short\n' "$tmp" >short-script
 	chmod +x short-script
 	expect 'script for a 32-bit interpreter' 5 '' \
-		"elide: $tmp/short is a 32-bit program: $runs" run ./short-script
+		"elide: $tmp/short is $bits32; $runs
+$none" run ./short-script
 else
 	skip '32-bit' "cannot build or run 32-bit programs: $(head -1 cc.err)"
 fi
@@ -221,7 +225,7 @@ if ${CC:-cc} -o privileged five.c && chmod 755 . && chown nobody privileged 2>cc
 	[ $rc -eq 5 ] && ok 'setuid runs' || not_ok 'setuid runs' "exit $rc"
 	run_elide run ./privileged
 	head -1 err >first
-	echo "elide: ./privileged is setuid, setgid or has capabilities, the loader preloads nothing then: $runs" >want
+	echo "elide: ./privileged is setuid, setgid or has capabilities: the loader preloads nothing then; $runs" >want
 	same 'setuid' want first
 else
 	skip 'setuid' "cannot make a program another user's: $(cat cc.err)"
@@ -424,7 +428,7 @@ int main(void) { return syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0); }
 EOF2
 if ${CC:-cc} -o futex futex.c 2>cc.err; then
 	run_elide doctor ./futex
-	grep -qx '  futex calls of its own: futex' out && ok 'doctor: futex calls' ||
+	grep -qx '  futex calls by syscall(2): futex' out && ok 'doctor: futex calls' ||
 		not_ok 'doctor: futex calls' "$(cat out err)"
 else
 	skip 'doctor: futex calls' "cannot build: $(head -1 cc.err)"

@@ -132,7 +132,7 @@ run_elide top -b --count 2 --interval 2 -i server.data
 	not_ok 'top: a new process in the place of the old' "$(cat out err)"
 wait
 expect 'top: not a process id' 2 '' 'elide: top: 12x is not a process id' top 12x
-expect 'top: no such process' 2 '' "elide: top: process $$ has not loaded the library: start it with elide run, or with LD_PRELOAD" top $$
+expect 'top: no such process' 2 '' "elide: top: process $$ is running without elide's library: not started by elide run, or LD_PRELOAD was removed or replaced (env -i, sudo, a container); use elide attach PID, or elide run where it is started" top $$
 expect 'top: two processes' 2 '' 'elide: top: takes one process id, or a file' top 1 2
 expect 'top: no such file' 2 '' 'elide: top: no.data: No such file or directory' top -b -i no.data
 expect 'top: unknown column' 2 '' 'elide: --sort=wiat is no column, nearest is wait' top --sort wiat

@@ -31,6 +31,9 @@ static struct image {
 	Elf64_Dyn dynamic[NEEDED + 2];
 	char strings[sizeof(strings)];
 	struct notes notes __attribute__((aligned(8)));
+	Elf64_Shdr sections[2];
+	char names[16];
+	char loader[16];
 } image;
 
 #define AT(member) offsetof(struct image, member)
@@ -48,7 +51,15 @@ static void make(void)
 	image.header.e_phoff = AT(segments);
 	image.header.e_phentsize = sizeof(*image.segments);
 	image.header.e_phnum = ARRAY_SIZE(image.segments);
-	image.segments[0] = (Elf64_Phdr){.p_type = PT_INTERP};
+	image.header.e_shoff = AT(sections);
+	image.header.e_shentsize = sizeof(*image.sections);
+	image.header.e_shnum = ARRAY_SIZE(image.sections);
+	image.header.e_shstrndx = 1;
+	image.sections[0] = (Elf64_Shdr){.sh_name = 3};
+	image.sections[1] = (Elf64_Shdr){.sh_name = 0, .sh_offset = AT(names), .sh_size = SIZE(names)};
+	memcpy(image.names, ".go.buildinfo", 14);
+	memcpy(image.loader, "/lib/ld-musl-x", 15);
+	image.segments[0] = (Elf64_Phdr){.p_type = PT_INTERP, .p_offset = AT(loader), .p_filesz = SIZE(loader)};
 	image.segments[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = BASE,
 					 .p_filesz = sizeof(image)};
 	image.segments[2] = (Elf64_Phdr){.p_type = PT_DYNAMIC, .p_offset = AT(dynamic),
@@ -89,7 +100,7 @@ static bool is_none(const char *name)
 
 static void facts(void **state)
 {
-	char name[16] = "", hex[64];
+	char name[16] = "", hex[64], loader[32];
 	struct elf_file f;
 	int fd;
 
@@ -99,6 +110,10 @@ static void facts(void **state)
 	assert_true(f.is_amd64 && !f.is_32bit);
 	assert_true(elf_file_has(&f, PT_INTERP));
 	assert_false(elf_file_has(&f, PT_TLS));
+	assert_true(elf_file_has_section(&f, ".go.buildinfo") && elf_file_has_section(&f, ".buildinfo"));
+	assert_false(elf_file_has_section(&f, ".go") || elf_file_has_section(&f, ".go.buildinfo.2"));
+	elf_file_loader(&f, loader, sizeof(loader));
+	assert_string_equal(loader, "/lib/ld-musl-x");
 	elf_file_needed(&f, is_none, name, sizeof(name));
 	assert_string_equal(name, "");
 	elf_file_needed(&f, is_tsan, name, sizeof(name));
@@ -157,11 +172,15 @@ static void other_machines(void **state)
 
 static void read_all(int fd)
 {
-	char name[16] = "", hex[64];
+	char name[16] = "", hex[64], loader[8];
 	struct elf_file f;
 
-	if (!elf_file_begin(&f, fd))
+	if (!elf_file_begin(&f, fd)) {
 		elf_file_needed(&f, is_tsan, name, sizeof(name));
+		elf_file_has_section(&f, ".none");
+		elf_file_loader(&f, loader, sizeof(loader));
+		assert_true(strlen(loader) < sizeof(loader));
+	}
 	elf_file_end(&f);
 	elf_file_build_id(fd, hex, sizeof(hex));
 	assert_true(strlen(name) < sizeof(name));

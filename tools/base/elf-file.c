@@ -9,7 +9,10 @@
 #include "elf-file.h"
 #include "text.h"
 
-/* Bytes to read of the notes, or of the dynamic section, at most. Those of node 20 have 68 and 592. */
+/*
+ * Bytes to read of the notes, of the dynamic section, or of the names of sections, at most. Those of node 20 have 68,
+ * 592 and 402.
+ */
 #define SEGMENT_MAX 65536
 
 /* Read @size bytes, or nothing. */
@@ -30,6 +33,19 @@ static void read_segments(struct elf_file *f, const Elf64_Ehdr *header)
 		f->nr = header->e_phnum;
 }
 
+static void read_sections(struct elf_file *f, const Elf64_Ehdr *header)
+{
+	/* The number of more than 65,279 sections would be elsewhere; a program of Go has 25. */
+	size_t size = header->e_shnum * sizeof(*f->sections);
+
+	if (!size || header->e_shentsize != sizeof(*f->sections) || header->e_shstrndx >= header->e_shnum)
+		return;
+	f->sections = malloc(size);
+	if (f->sections && read_at(f->fd, f->sections, size, header->e_shoff))
+		f->nr_sections = header->e_shnum;
+	f->names = header->e_shstrndx;
+}
+
 int elf_file_begin(struct elf_file *f, int fd)
 {
 	Elf64_Ehdr header = {0};
@@ -44,16 +60,20 @@ int elf_file_begin(struct elf_file *f, int fd)
 	if (f->is_32bit || header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return 0;
 	f->is_amd64 = header.e_machine == EM_X86_64;
-	if (n == sizeof(header))
+	if (n == sizeof(header)) {
 		read_segments(f, &header);
+		read_sections(f, &header);
+	}
 	return 0;
 }
 
 void elf_file_end(struct elf_file *f)
 {
 	free(f->segments);
+	free(f->sections);
 	f->segments = NULL;
-	f->nr = 0;
+	f->sections = NULL;
+	f->nr = f->nr_sections = 0;
 }
 
 static const Elf64_Phdr *find_segment(const struct elf_file *f, Elf64_Word type)
@@ -103,6 +123,31 @@ static bool read_string(const struct elf_file *f, uint64_t at, char *to, size_t 
 		return false;
 	to[n] = '\0';
 	return true;
+}
+
+bool elf_file_has_section(const struct elf_file *f, const char *name)
+{
+	const Elf64_Shdr *names = f->nr_sections ? &f->sections[f->names] : NULL;
+	size_t size = names && names->sh_size < SEGMENT_MAX ? names->sh_size : 0, len = strlen(name) + 1;
+	char *text = size ? malloc(size) : NULL;
+	bool found = false;
+
+	if (text && read_at(f->fd, text, size, names->sh_offset))
+		for (size_t i = 0; i < f->nr_sections && !found; i++) {
+			size_t at = f->sections[i].sh_name;
+
+			found = at < size && len <= size - at && !memcmp(text + at, name, len);
+		}
+	free(text);
+	return found;
+}
+
+void elf_file_loader(const struct elf_file *f, char *name, size_t size)
+{
+	const Elf64_Phdr *segment = find_segment(f, PT_INTERP);
+
+	if (!segment || !read_string(f, segment->p_offset, name, size))
+		*name = '\0';
 }
 
 void elf_file_needed(const struct elf_file *f, bool (*wanted)(const char *name), char *name,

@@ -19,6 +19,9 @@
  * @is_amd64:  64-bit code for x86-64
  * @segments:  the program headers, allocated
  * @nr:        their number
+ * @sections:  the section headers, allocated; NULL without
+ * @nr_sections: their number
+ * @names:     the section with their names
  */
 struct elf_file {
 	int fd;
@@ -26,6 +29,9 @@ struct elf_file {
 	bool is_amd64;
 	Elf64_Phdr *segments;
 	size_t nr;
+	Elf64_Shdr *sections;
+	size_t nr_sections;
+	size_t names;
 };
 
 /**
@@ -40,6 +46,15 @@ void elf_file_end(struct elf_file *f);
 
 /** elf_file_has() - is there a segment of the type, as PT_INTERP? */
 bool elf_file_has(const struct elf_file *f, Elf64_Word type);
+
+/** elf_file_has_section() - is there a section of the name? */
+bool elf_file_has_section(const struct elf_file *f, const char *name);
+
+/**
+ * elf_file_loader() - the program that loads this one, as the file has it in PT_INTERP.
+ * @name: at most @size - 1 bytes; empty: it has none, or it cannot be read
+ */
+void elf_file_loader(const struct elf_file *f, char *name, size_t size);
 
 /**
  * elf_file_needed() - find a library among those that the file needs.

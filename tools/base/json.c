@@ -5,6 +5,7 @@
  * Must never decide what is printed.
  */
 #include "json.h"
+#include "unseen.h"
 
 #include <math.h>
 #include <errno.h>
@@ -60,4 +61,22 @@ int json_print(json_t *value, FILE *out)
 json_t *known_real(double v)
 {
 	return isnan(v) ? json_null() : json_real(v);
+}
+
+json_t *json_unseen(uint32_t set)
+{
+	json_t *list = json_array();
+
+	for (unsigned int u = 0; u < NR_UNSEEN; u++) {
+		json_t *o;
+
+		if (!(set >> u & 1))
+			continue;
+		o = json_object();
+		json_object_set_new(o, "id", json_text(unseen_id(u)));
+		json_object_set_new(o, "text", json_text(*unseen_text(u) ? unseen_text(u) : unseen_name(u)));
+		json_object_set_new(o, "use", json_text(*unseen_use(u) ? unseen_use(u) : NULL));
+		json_array_append_new(list, o);
+	}
+	return list;
 }

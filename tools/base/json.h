@@ -24,6 +24,9 @@ json_t *json_number(uint64_t v);
 /** known_real() - a number; null for NAN. */
 json_t *known_real(double v);
 
+/** json_unseen() - a set of enum unseen: a list of what is not seen, and why, and what shows it. */
+json_t *json_unseen(uint32_t set);
+
 /**
  * json_print() - print and release a value, its keys in the order in which they were set.
  *

@@ -17,6 +17,7 @@
 #include "../../lib/compiler.h"
 #include "elf-file.h"
 #include "program.h"
+#include "text.h"
 
 /* The directories that execvp(3) searches if PATH is not set. */
 #define DEFAULT_PATH "/bin:/usr/bin"
@@ -127,6 +128,21 @@ static bool is_sanitizer(const char *name)
 	return false;
 }
 
+/* Is the loader /lib/ld-musl-x86_64.so.1? */
+static bool has_musl(const struct elf_file *f)
+{
+	char loader[PATH_MAX];
+
+	elf_file_loader(f, loader, sizeof(loader));
+	return !strncmp(base_name(loader), "ld-musl-", strlen("ld-musl-"));
+}
+
+/* Sections that Go's linker writes, of which strip(1) removes none. */
+static bool is_of_go(const struct elf_file *f)
+{
+	return elf_file_has_section(f, ".go.buildinfo") || elf_file_has_section(f, ".note.go.buildid");
+}
+
 /* Will the kernel set AT_SECURE for the loader? Root gains nothing by capabilities. */
 static int gains_privilege(const char *path, const struct stat *st)
 {
@@ -167,6 +183,8 @@ int program_inspect(const char *path, struct program *p)
 		p->is_32bit = elf.is_32bit;
 		p->is_amd64 = elf.is_amd64;
 		p->is_static = !elf_file_has(&elf, PT_INTERP);
+		p->is_musl = has_musl(&elf);
+		p->is_go = is_of_go(&elf);
 		elf_file_needed(&elf, is_sanitizer, p->sanitizer, sizeof(p->sanitizer));
 		elf_file_end(&elf);
 	}

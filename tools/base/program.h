@@ -19,6 +19,8 @@
  * @is_amd64:   64-bit code for x86-64, the only kind into which the library can be loaded
  * @is_32bit:   ELF class 32
  * @is_static:  has no loader, so that nothing is preloaded
+ * @is_musl:    its loader is that of musl
+ * @is_go:      linked by Go's linker, also with C code and a loader
  * @is_privileged: this user gains privileges by executing it (setuid, setgid, file capabilities),
  *              so that the loader ignores LD_PRELOAD
  * @sanitizer: name of the runtime of AddressSanitizer or ThreadSanitizer that it needs; empty if it
@@ -33,6 +35,8 @@ struct program {
 	int is_amd64;
 	int is_32bit;
 	int is_static;
+	int is_musl;
+	int is_go;
 	int is_privileged;
 };
 

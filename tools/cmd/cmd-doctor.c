@@ -15,6 +15,7 @@
 #include "../base/messages.h"
 #include "../base/options.h"
 #include "../base/program.h"
+#include "../base/unseen.h"
 #include "../counters/pmu.h"
 #include "../names/names.h"
 #include "../run/locks.h"
@@ -59,19 +60,14 @@ static int glibc_is_tested(void)
 	return 0;
 }
 
+/* Why the library cannot be loaded into the program; NULL if it can. */
 static const char *program_obstacle(const struct program *p)
 {
+	enum unseen u = unseen_obstacle(p);
+
 	if (!p->is_elf)
 		return "not an ELF program";
-	if (p->is_32bit)
-		return "32-bit: the library is a 64-bit one";
-	if (!p->is_amd64)
-		return "not an x86-64 program";
-	if (p->is_static)
-		return "statically linked: nothing can be preloaded into it";
-	if (p->is_privileged)
-		return "setuid, setgid or with capabilities: the loader preloads nothing";
-	return NULL;
+	return u == NR_UNSEEN ? NULL : unseen_text(u);
 }
 
 /* The answer, in one line. What is emulated runs here, whatever machine is judged. */
@@ -122,23 +118,28 @@ static void print_machine(const struct findings *f)
 		       "--emulate\n", f->emulator.version);
 }
 
-static int has_feature(const struct lock_uses *u, enum lock_feature feature)
-{
-	for (size_t i = 0; i < u->nr; i++)
-		if (u->objects[i].features >> feature & 1)
-			return 1;
-	return 0;
-}
-
-/* Objects with a feature, by name. */
-static json_t *users(const struct lock_uses *u, enum lock_feature feature)
+/* Names of objects that have one of the bits of @features or @unseen. */
+static json_t *users_of(const struct lock_uses *u, unsigned int features, uint32_t unseen)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < u->nr; i++)
-		if (u->objects[i].features >> feature & 1)
+		if (u->objects[i].features & features || u->objects[i].unseen & unseen)
 			json_array_append_new(list, json_text(u->objects[i].name));
 	return list;
+}
+
+/* All that has no rows in the program, or only rows of waits. */
+static uint32_t unseen_in_program(const struct findings *f)
+{
+	uint32_t set = unseen_of_program(&f->program);
+
+	for (size_t i = 0; i < f->uses.nr; i++)
+		set |= f->uses.objects[i].unseen;
+	/* The inlined calls are those of its runtime. */
+	if (f->program.is_go || f->program.is_static)
+		set &= ~UNSEEN_BIT(futex);
+	return set;
 }
 
 static bool imports_dlopen(const struct lock_object *o)
@@ -172,11 +173,6 @@ static void print_names(json_t *list)
 	json_decref(list);
 }
 
-static void print_users(const struct lock_uses *u, enum lock_feature feature)
-{
-	print_names(users(u, feature));
-}
-
 /* Objects that may be opened by dlopen(), as far as their names are known. */
 static void print_opened(const struct lock_uses *u)
 {
@@ -191,11 +187,46 @@ static void print_opened(const struct lock_uses *u)
 	json_decref(callers);
 }
 
+/* A reason, the objects that it is found in, and what shows those locks. */
+static void print_reason(const struct findings *f, enum unseen u)
+{
+	json_t *users = users_of(&f->uses, 0, 1u << u);
+
+	printf("  %s", unseen_name(u));
+	printf("%s", json_array_size(users) ? ": " : "\n");
+	if (json_array_size(users))
+		print_names(json_incref(users));
+	json_decref(users);
+	if (*unseen_text(u))
+		printf("     %s; use %s\n", unseen_text(u), unseen_use(u));
+}
+
+static void print_unseen(const struct findings *f)
+{
+	uint32_t set = unseen_in_program(f);
+	bool found = false;
+
+	printf("Locks that are not seen, as far as symbols tell:\n");
+	for (unsigned int u = 0; u < NR_UNSEEN; u++) {
+		if (!(set >> u & 1) || unseen_scope(u) == UNSEEN_CALLS)
+			continue;
+		print_reason(f, u);
+		found = true;
+	}
+	if (!found)
+		printf("  none\n");
+	if (unseen_in(set, UNSEEN_CALLS) == NR_UNSEEN)
+		return;
+	printf("Locks whose waits are rows of kind futex, while other acquisitions are not counted:\n");
+	for (unsigned int u = 0; u < NR_UNSEEN; u++)
+		if (set >> u & 1 && unseen_scope(u) == UNSEEN_CALLS)
+			print_reason(f, u);
+}
+
 static void print_program(const struct findings *f)
 {
 	const struct program *p = &f->program;
 	const char *obstacle = program_obstacle(p);
-	int found = 0;
 
 	printf("\n%s%s%s\n", p->path, p->is_script ? ": a script for " : "",
 	       p->is_script ? p->elf : "");
@@ -208,34 +239,26 @@ static void print_program(const struct findings *f)
 		       p->sanitizer);
 	for (int i = 0; i < NR_IMPORTS; i++) {
 		printf("uses %-17s ", lock_feature_names[i]);
-		print_users(&f->uses, i);
+		print_names(users_of(&f->uses, 1u << i, 0));
 	}
 	for (size_t i = 0; i < f->uses.nr; i++)
 		if (f->uses.objects[i].missing)
 			printf("library not found      %s\n", f->uses.objects[i].name);
 	print_opened(&f->uses);
-	printf("Locks that no preloading sees, as far as symbols tell:\n");
-	for (int i = NR_IMPORTS; i < NR_LOCK_FEATURES; i++) {
-		if (!has_feature(&f->uses, i))
-			continue;
-		printf("  %s: ", lock_feature_names[i]);
-		print_users(&f->uses, i);
-		found = 1;
-	}
-	if (!found)
-		printf("  none\n");
+	print_unseen(f);
 }
 
 static json_t *json_program(const struct findings *f)
 {
 	const struct program *p = &f->program;
 	json_t *o = json_object(), *uses = json_object(), *hidden = json_object();
+	uint32_t set = unseen_in_program(f);
 
 	for (int i = 0; i < NR_IMPORTS; i++)
-		json_object_set_new(uses, lock_feature_names[i], users(&f->uses, i));
-	for (int i = NR_IMPORTS; i < NR_LOCK_FEATURES; i++)
-		if (has_feature(&f->uses, i))
-			json_object_set_new(hidden, lock_feature_names[i], users(&f->uses, i));
+		json_object_set_new(uses, lock_feature_names[i], users_of(&f->uses, 1u << i, 0));
+	for (unsigned int u = 0; u < NR_UNSEEN; u++)
+		if (set >> u & 1)
+			json_object_set_new(hidden, unseen_name(u), users_of(&f->uses, 0, 1u << u));
 	json_object_set_new(o, "path", json_text(p->path));
 	json_object_set_new(o, "interpreter", json_text(p->is_script ? p->elf : NULL));
 	json_object_set_new(o, "sanitizer", json_text(p->sanitizer[0] ? p->sanitizer : NULL));
@@ -244,6 +267,7 @@ static json_t *json_program(const struct findings *f)
 	json_object_set_new(o, "dlopen", those(&f->uses, imports_dlopen));
 	json_object_set_new(o, "opened", those(&f->uses, is_by_name));
 	json_object_set_new(o, "hidden", hidden);
+	json_object_set_new(o, "unseen", json_unseen(set));
 	return o;
 }
 

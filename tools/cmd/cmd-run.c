@@ -23,6 +23,7 @@
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/text.h"
+#include "../base/unseen.h"
 #include "../counters/pmu-run.h"
 #include "../live/live.h"
 #include "../model/load.h"
@@ -30,6 +31,7 @@
 #include "../model/run-files.h"
 #include "../run/child.h"
 #include "../run/run.h"
+#include "../run/unseen-file.h"
 #include "cmd.h"
 
 static bool is_off(void)
@@ -231,10 +233,10 @@ static const char *why_none(const struct run_request *r, const struct program *p
 	long pid;
 	size_t len = base_name(output) - output;
 
-	if (p->is_elf && p->is_static)
-		return "the program is statically linked";
-	if (p->is_privileged)
-		return "the loader preloads nothing into a program with privileges";
+	if (unseen_obstacle(p) != NR_UNSEEN) {
+		snprintf(why, sizeof(why), "the program is %s", unseen_text(unseen_obstacle(p)));
+		return why;
+	}
 	if (len < sizeof(dir) && !memchr(output, '%', len)) {
 		snprintf(dir, sizeof(dir), "%.*s", (int)len, output);
 		if (access(len ? dir : ".", W_OK | X_OK)) {
@@ -261,11 +263,12 @@ static const char *why_none(const struct run_request *r, const struct program *p
 	return "no lock was taken, or the library was not loaded";
 }
 
+/* @nr_counted: of the files, those of processes in which the library was */
 static void say_next(const struct run_request *r, const struct program *p, const struct paths *f,
-		     const char *output, int code)
+		     size_t nr_counted, const char *output, int code)
 {
+	char list[2048] = "", what[PATH_MAX + 256] = "counted";
 	const char *first = NULL;
-	char list[2048] = "";
 	size_t len = 0;
 
 	if (!f->nr && is_off())
@@ -277,9 +280,11 @@ static void say_next(const struct run_request *r, const struct program *p, const
 		say("no data file was written: %s", why_none(r, p, output));
 		return;
 	}
+	if (!nr_counted)
+		snprintf(what, sizeof(what), "no lock was seen: %s; the time of threads is", why_none(r, p, output));
 	/* Without %p the report finds the children's files itself. */
 	if (!strcmp(output, setting_find("OUTPUT")->def)) {
-		say("counted in %s; next: elide report", output);
+		say("%s in %s; next: elide report", what, output);
 		return;
 	}
 	/* The child that took the first lock of the run may have that name. */
@@ -293,7 +298,7 @@ static void say_next(const struct run_request *r, const struct program *p, const
 		}
 		len += snprintf(list + len, sizeof(list) - len, " -i '%s'", f->path[i]);
 	}
-	say("counted in %s%s; next: elide report%s", first ? first : f->path[0],
+	say("%s in %s%s; next: elide report%s", what, first ? first : f->path[0],
 	    f->nr > 1 ? " and files of its children" : "", list);
 }
 
@@ -336,20 +341,24 @@ static void finish(struct run_request *r, const struct program *p, struct counti
 {
 	struct child_files files = {0};
 	struct paths *f = &files.paths;
+	size_t nr_counted;
 
 	if (find_files(&files, output, run, child->pid))
 		say("out of memory while looking for data files");
 	remove_orphans(&files.folder, output, run);
-	for (size_t i = 0; i < f->nr; i++)
+	nr_counted = f->nr;
+	if (child->account && !is_off())
+		unseen_files_write(child->account, f, output, run, child->pid, child->status);
+	for (size_t i = 0; i < nr_counted; i++)
 		end_data_file(f->path[i], child->pid, child->status, child->account);
-	counting_end(c, f->nr ? f->path[0] : NULL, child->pid);
+	counting_end(c, nr_counted ? f->path[0] : NULL, child->pid);
 	metrics_end(&r->metrics, f);
 	if (!r->quiet)
 		say_lost(&files);
 	if (r->report && f->nr)
 		print_report(r, f);
 	else if (!r->quiet)
-		say_next(r, p, f, output, exit_code(child->status));
+		say_next(r, p, f, nr_counted, output, exit_code(child->status));
 	find_files_free(&files);
 }
 
@@ -426,12 +435,12 @@ int cmd_run(int argc, char **argv)
 	c.argv = run_command(&r, &p, &c.path);
 	c.preload = p.preload;
 	/* Virtual time is not that of /proc. */
-	if (r.emulate || !p.preload)
+	if (r.emulate)
 		c.account = NULL;
 	else if (!strchr(output, '%'))
 		account.file = output;
 	rc = c.argv ? run_child(&r, &c, output, run) : -ENOMEM;
-	if (rc || !p.preload)
+	if (rc || (!p.preload && !c.account))
 		counting_end(&counting, NULL, c.pid);
 	else
 		finish(&r, &p.program, &counting, output, run, &c);

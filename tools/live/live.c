@@ -22,6 +22,7 @@
 #include "../../lib/compiler.h"
 #include "../../lib/live-name.h"
 #include "../base/data-open.h"
+#include "../base/unseen.h"
 #include "../model/load.h"
 #include "live.h"
 
@@ -210,15 +211,20 @@ static bool proc_has(long pid, const char *file, const char *text)
 
 const char *live_missing(long pid, int err)
 {
-	char path[64];
+	static char why[UNSEEN_SENTENCE];
+	char path[64], exe[PATH_MAX];
+	enum unseen u;
 
 	snprintf(path, sizeof(path), "/proc/%ld", pid);
 	if (err != -ENOENT)
 		return strerror(-err);
 	if (access(path, F_OK))
 		return "is not there";
-	if (!proc_has(pid, "maps", "/libelide"))
-		return "has not loaded the library: start it with elide run, or with LD_PRELOAD";
+	u = unseen_in(unseen_of_process((pid_t)pid, exe, sizeof(exe)), UNSEEN_PROGRAM);
+	if (u != NR_UNSEEN) {
+		snprintf(why, sizeof(why), "is %s; use %s", unseen_text(u), unseen_use(u));
+		return why;
+	}
 	if (proc_has(pid, "environ", "ELIDE_MODE=off"))
 		return "was started with ELIDE_MODE=off: it counts nothing and cannot be switched on; start it with another mode";
 	return "writes no data file: it has taken no lock yet, or none can be written";

@@ -407,12 +407,15 @@ static void print_view(const struct view *v, const struct frame *f, FILE *out)
 static void print_time(const struct view *v, const struct frame *f, FILE *out)
 {
 	const struct thread_time *t = v->totals ? &f->time : &f->time_new;
-	char sentence[512];
+	char sentence[512], unseen[UNSEEN_SENTENCE];
 
 	if (!t->known)
 		return;
 	thread_time_sentence(t, sentence, sizeof(sentence));
 	fprintf(out, "%s\n", sentence);
+	thread_time_unseen(t, unseen);
+	if (*unseen)
+		fprintf(out, "%s\n", unseen);
 }
 
 void top_print(const struct view *v, struct frame *f, FILE *out)

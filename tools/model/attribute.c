@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "../base/text.h"
+#include "../base/unseen.h"
 #include "../names/names.h"
 #include "attribute.h"
 #include "columns.h"
@@ -331,12 +332,30 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
 /* A lock that is held for this share of the run, in per cent, is busy. */
 #define BUSY_SHARE 10
 
+/* Is the call one of the Java VM? */
+static int is_in_java(const struct report *r, const struct line *l)
+{
+	struct place p = {0};
+
+	if (r->symbols)
+		symbolize_object(r->symbols, l->sum.site - 1, &p);
+	return p.object && unseen_of_library(base_name(p.object)) == UNSEEN_BIT(java);
+}
+
+static enum verdict others_verdict(const struct report *r, const struct line *l)
+{
+	if (is_in_java(r, l))
+		return VERDICT_JAVA;
+	return l->kind == ELIDE_KIND_BARRIER || (l->sum.contended && l->peers < 0) ? VERDICT_OTHERS : VERDICT_WORK;
+}
+
 /*
  * The verdict on a row that was only profiled, and on one of a kind that is not a lock:
  *
  *   waits for work     threads waited or timed out at a condition variable or semaphore, mostly for
  *                      threads that do not wait there themselves
  *   waits for others   threads waited at a barrier, or it is not known for whom
+ *   in the Java VM     both where the VM waits: Java's monitors and locks are among them
  *
  * A mutex that is locked again after a wait for a condition variable is contended or idle. A lock that is made of a
  * futex is a bottleneck or contended.
@@ -355,7 +374,7 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 		return l->sum.contended ? VERDICT_CONTENDED : VERDICT_IDLE;
 	if (!elide_kind_is_lock(l->kind) && l->kind != ELIDE_KIND_FUTEX_LOCK && !line_is_shared_out(l) &&
 	    (l->sum.contended || l->sum.failed))
-		return l->kind == ELIDE_KIND_BARRIER || (l->sum.contended && l->peers < 0) ? VERDICT_OTHERS : VERDICT_WORK;
+		return others_verdict(r, l);
 	if (r->cycles && 100.0 * (double)l->sum.wait.total >=
 				 BOTTLENECK_SHARE * (double)r->cycles)
 		return VERDICT_BOTTLENECK;

@@ -521,6 +521,7 @@ void merge_numbers(struct elide_header *to, const struct elide_header *h)
 	to->args_left_out |= h->args_left_out;
 	to->filter |= h->filter;
 	to->dlmopen |= h->dlmopen;
+	to->unseen |= h->unseen;
 	to->account.threads += h->account.threads;
 	to->account.running += h->account.running;
 	to->account.late += h->account.late;

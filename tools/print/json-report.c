@@ -348,6 +348,19 @@ json_t *json_head(const struct report *r)
 	return o;
 }
 
+/* What has no rows. */
+static json_t *unseen(const struct thread_time *t)
+{
+	char sentence[UNSEEN_SENTENCE];
+	json_t *o = json_object();
+
+	thread_time_unseen(t, sentence);
+	json_object_set_new(o, "sentence", json_text(*sentence ? sentence : NULL));
+	json_object_set_new(o, "futex_ns", known_real(t->known ? t->futex : NAN));
+	json_object_set_new(o, "reasons", json_unseen(t->unseen));
+	return o;
+}
+
 /* null: not measured. */
 static json_t *time_of_threads(const struct report *r)
 {
@@ -367,6 +380,7 @@ static json_t *time_of_threads(const struct report *r)
 	for (size_t i = 0; i < ELIDE_ACCOUNT_CALLS && t.calls[i].ns > 0; i++)
 		json_object_set_new(calls, t.calls[i].name, json_real(t.calls[i].ns));
 	json_object_set_new(o, "calls", calls);
+	json_object_set_new(o, "unseen", unseen(&t));
 	return o;
 }
 

@@ -22,11 +22,21 @@
 
 /* Processes without acquisitions that are described, at most. */
 #define IDLE_MAX 5
+#define IDLE_TEXT (UNSEEN_SENTENCE + 640)
 
+/* One of them. @ns: time of its threads; @name: empty: nothing is known */
+struct idle {
+	double ns;
+	char name[128];
+	char text[IDLE_TEXT];
+};
+
+/* @ns: time of the threads of all processes */
 struct state {
 	size_t nr_printed;
 	size_t nr_idle;
-	char idle[IDLE_MAX][640];
+	double ns;
+	struct idle idle[IDLE_MAX];
 };
 
 static int has_acquired(void *arg, const struct elide_row *row)
@@ -34,36 +44,54 @@ static int has_acquired(void *arg, const struct elide_row *row)
 	return elide_row_acquired(row) != 0;
 }
 
-/* What a process did that took no lock; empty: that is not known. */
-static void describe_idle(const struct data_file *f, char *to, size_t size)
+/* What a process did that took no lock, and why none was seen, if that is known. */
+static void describe_idle(const struct data_file *f, struct idle *to)
 {
 	const struct elide_header *h = &f->header;
 	struct sums none = {0};
 	struct report r = {.file = f, .sums = &none};
 	struct thread_time t;
-	char sentence[512];
+	char sentence[512], unseen[UNSEEN_SENTENCE];
 
-	*to = '\0';
+	*to = (struct idle){0};
 	if (h->end_cycles > h->start_cycles && h->end_ns > h->start_ns) {
 		r.ns = h->end_ns - h->start_ns;
 		r.cycles = h->end_cycles - h->start_cycles;
 	}
 	thread_time(&r, &t);
 	thread_time_sentence(&t, sentence, sizeof(sentence));
-	if (t.known)
-		snprintf(to, size, "%.100s (pid %u): %s", program_title(h), h->pid, sentence);
+	if (!t.known)
+		return;
+	thread_time_unseen(&t, unseen);
+	to->ns = t.total;
+	snprintf(to->name, sizeof(to->name), "%.100s (pid %u)", program_title(h), h->pid);
+	snprintf(to->text, sizeof(to->text), "%s%s%s", sentence, *unseen ? " " : "", unseen);
+}
+
+/* Those with the most thread time are described. */
+static void add_idle(struct state *s, const struct idle *one)
+{
+	size_t at = s->nr_idle < IDLE_MAX ? s->nr_idle : IDLE_MAX;
+
+	for (; at && s->idle[at - 1].ns < one->ns; at--)
+		if (at < IDLE_MAX)
+			s->idle[at] = s->idle[at - 1];
+	if (at < IDLE_MAX)
+		s->idle[at] = *one;
+	s->nr_idle++;
 }
 
 /* A process without acquisitions is only counted, and a few are described. */
 static bool skip(struct output *o, const struct data_file *f)
 {
 	struct state *s = o->state;
+	struct idle idle;
 
+	s->ns += (double)f->header.account.threads;
 	if (load_rows(f, has_acquired, NULL) > 0 || f->nr_misuse > 0)
 		return false;
-	if (s->nr_idle < IDLE_MAX)
-		describe_idle(f, s->idle[s->nr_idle], sizeof(s->idle[0]));
-	s->nr_idle++;
+	describe_idle(f, &idle);
+	add_idle(s, &idle);
 	return true;
 }
 
@@ -201,10 +229,17 @@ static int end(struct output *o)
 		fprintf(o->out, "%s%zu process%s took no lock that elide can see\n",
 			s->nr_printed ? "\n" : "", s->nr_idle, s->nr_idle == 1 ? "" : "es");
 	for (size_t i = 0; i < s->nr_idle && i < IDLE_MAX; i++) {
-		if (!s->idle[i][0])
+		const struct idle *one = &s->idle[i];
+		char text[sizeof(*one) + 64], share[64] = "";
+
+		if (!one->name[0])
 			continue;
+		if (o->nr_files + s->nr_idle > 1)
+			snprintf(share, sizeof(share), ", %.0f%% of the thread time of all processes",
+				 percent((uint64_t)one->ns, (uint64_t)s->ns));
+		snprintf(text, sizeof(text), "%s%s: %s", one->name, share, one->text);
 		fputs("   ", o->out);
-		print_wrapped(o->out, s->idle[i], o->options->width, 3);
+		print_wrapped(o->out, text, o->options->width, 3);
 	}
 	if (s->nr_printed)
 		fprintf(o->out, "\nNext: elide report --by lock, --by line, --sort wait, --json "

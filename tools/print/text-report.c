@@ -100,10 +100,13 @@ static void print_program(const struct report *r, FILE *out)
 
 static void print_sentence(const struct thread_time *t, FILE *out, int width)
 {
-	char sentence[512];
+	char sentence[512], unseen[UNSEEN_SENTENCE];
 
 	thread_time_sentence(t, sentence, sizeof(sentence));
 	print_wrapped(out, sentence, width, 0);
+	thread_time_unseen(t, unseen);
+	if (*unseen)
+		print_wrapped(out, unseen, width, 0);
 }
 
 void text_head(const struct report *r, FILE *out, int width)

@@ -15,6 +15,7 @@
 
 #include "../base/clock.h"
 #include "../base/data-open.h"
+#include "../base/unseen.h"
 #include "account.h"
 
 /*
@@ -58,6 +59,10 @@ struct account_call {
  * @past_late: of threads that have ended
  * @calls:     @nr_calls
  * @turn:      the thread whose children are looked for next
+ * @seen:      all but @total: what is known of its program
+ * @look_at:   number of the sample at which the program is looked at again: it may execute another one, or
+ *             load a library. Each is four times the one before, as that takes as long as
+ *             some samples
  */
 struct account_process {
 	pid_t pid;
@@ -71,7 +76,9 @@ struct account_process {
 	size_t nr_calls;
 	uint64_t sampled_ns;
 	uint64_t past_late;
+	uint32_t look_at;
 	struct elide_account total;
+	struct account_seen seen;
 };
 
 /* Reads a file of /proc. Return: bytes, 0 if there is none. */
@@ -125,7 +132,8 @@ static void add_process(struct account *a, pid_t pid, uint64_t now)
 	if (!grown)
 		return;
 	a->processes = grown;
-	grown[a->nr] = (struct account_process){.pid = pid, .sampled_ns = now};
+	grown[a->nr] = (struct account_process){.pid = pid, .sampled_ns = now, .look_at = 1};
+	grown[a->nr].seen = (struct account_seen){.pid = pid, .start_ns = now, .pid_start = data_started(pid)};
 	grown[a->nr++].total.no_late = a->no_late;
 }
 
@@ -248,6 +256,16 @@ static void take_threads(struct account_process *p, struct account_thread *threa
 	p->nr_threads = nr;
 }
 
+/* Finds out which program it is, and why locks of it may have no rows. */
+static void look_at(struct account_process *p)
+{
+	struct account_seen *s = &p->seen;
+
+	p->look_at *= 4;
+	s->unseen = unseen_of_process(p->pid, s->exe, sizeof(s->exe));
+	read_proc(s->name, sizeof(s->name), "/proc/%d/cmdline", p->pid, 0);
+}
+
 static void sample_process(struct account *a, size_t which)
 {
 	struct account_process *p = &a->processes[which];
@@ -266,7 +284,9 @@ static void sample_process(struct account *a, size_t which)
 	}
 	p->total.threads += (now - p->sampled_ns) * ((p->nr_threads ? p->nr_threads : 1) + nr) / 2;
 	p->total.running = cpu > p->total.running ? cpu : p->total.running;
-	p->total.samples++;
+	if (++p->total.samples == p->look_at)
+		look_at(p);
+	p->seen.nr_threads = nr > p->seen.nr_threads ? nr : p->seen.nr_threads;
 	for (size_t i = 0; i < nr; i++)
 		add_call(p, threads[i].call, now - p->sampled_ns);
 	take_threads(p, threads, nr, now);
@@ -343,22 +363,52 @@ static const struct account_process *written_of(const struct account *a, const s
 	return NULL;
 }
 
-bool account_write(const struct account *a, int fd, const struct elide_header *h)
+/* The account of a process, with its system calls. */
+static struct elide_account total_of(const struct account_process *p)
 {
-	const struct account_process *p = written_of(a, h);
 	struct account_call calls[MOST_CALLS];
-	struct elide_account total;
+	struct elide_account total = p->total;
 
-	if (!p)
-		return true;
-	total = p->total;
 	memcpy(calls, p->calls, sizeof(calls));
 	qsort(calls, p->nr_calls, sizeof(*calls), compare_calls);
 	for (size_t i = 0; i < p->nr_calls && i < ELIDE_ACCOUNT_CALLS; i++) {
 		total.calls[i].nr = (uint64_t)calls[i].nr;
 		total.calls[i].ns = calls[i].ns;
 	}
-	return pwrite(fd, &total, sizeof(total), offsetof(struct elide_header, account)) >= 0;
+	return total;
+}
+
+bool account_write(const struct account *a, int fd, const struct elide_header *h)
+{
+	const struct account_process *p = written_of(a, h);
+	struct elide_account total;
+	uint32_t unseen;
+
+	if (!p)
+		return true;
+	total = total_of(p);
+	/* The library is in it. */
+	unseen = unseen_with_library(p->seen.unseen);
+	return pwrite(fd, &total, sizeof(total), offsetof(struct elide_header, account)) >= 0 &&
+	       pwrite(fd, &unseen, sizeof(unseen), offsetof(struct elide_header, unseen)) >= 0;
+}
+
+uint64_t account_threads(const struct account *a)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < a->nr; i++)
+		ns += a->processes[i].total.threads;
+	return ns;
+}
+
+void account_seen(const struct account *a, size_t i, struct account_seen *to)
+{
+	const struct account_process *p = &a->processes[i];
+
+	*to = p->seen;
+	to->end_ns = p->sampled_ns;
+	to->total = total_of(p);
 }
 
 /* The times of a thread; NULL if it was in no sample, or is no longer kept. */

@@ -69,6 +69,34 @@ bool account_write(const struct account *a, int fd, const struct elide_header *h
  */
 bool account_write_threads(const struct account *a, int fd, const struct elide_header *h);
 
+/**
+ * struct account_seen - a process of the run, for its data file.
+ * @pid_start:   field 22 of /proc/PID/stat
+ * @exe:         path of its program; empty: not known
+ * @name:        by which it was called: the first argument
+ * @unseen:      set of enum unseen
+ * @start_ns, @end_ns: CLOCK_MONOTONIC when it was found, and of the last sample
+ * @nr_threads:  the most that a sample has found
+ * @total:       its account
+ */
+struct account_seen {
+	pid_t pid;
+	uint64_t pid_start;
+	char exe[sizeof(((struct elide_header *)0)->exe)];
+	char name[256];
+	uint32_t unseen;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	size_t nr_threads;
+	struct elide_account total;
+};
+
+/** account_threads() - nanoseconds of the threads of all processes together. */
+uint64_t account_threads(const struct account *a);
+
+/** account_seen() - fill @to for process number @i of @a->nr. */
+void account_seen(const struct account *a, size_t i, struct account_seen *to);
+
 /** account_free() - release what was kept. */
 void account_free(struct account *a);
 

@@ -20,45 +20,42 @@
 #include "library.h"
 #include "locks.h"
 
-const char *const lock_feature_names[NR_LOCK_FEATURES] = {
+const char *const lock_feature_names[NR_IMPORTS] = {
 	[IMPORTS_MUTEX] = "mutex",
 	[IMPORTS_RWLOCK] = "rwlock",
 	[IMPORTS_SPIN] = "spin",
 	[IMPORTS_COND] = "cond",
 	[IMPORTS_C11] = "c11",
-	[HIDDEN_GO] = "Go runtime locks",
-	[HIDDEN_RUST_STD] = "Rust std::sync (futex)",
-	[HIDDEN_PARKING_LOT] = "Rust parking_lot",
-	[HIDDEN_ABSEIL] = "absl::Mutex",
-	[HIDDEN_FOLLY] = "folly locks",
-	[HIDDEN_TBB] = "oneTBB mutexes",
-	[HIDDEN_SPIN] = "spinlocks of its own",
-	[HIDDEN_FUTEX] = "futex calls of its own",
-	[HIDDEN_STATIC] = "pthread linked in statically",
 };
 
-/* Functions that an object imports or, for hidden locks, defines; mangled names. */
+/* Functions that an object imports. */
 static const struct {
 	enum lock_feature feature;
 	const char *pattern;
-} patterns[] = {
+} imports[] = {
 	{IMPORTS_MUTEX, "pthread_mutex_*lock"},
 	{IMPORTS_RWLOCK, "pthread_rwlock_*lock"},
 	{IMPORTS_SPIN, "pthread_spin_*lock"},
 	{IMPORTS_COND, "pthread_cond_*wait"},
 	{IMPORTS_C11, "mtx_*lock"},
 	{IMPORTS_C11, "cnd_*wait"},
-	{HIDDEN_GO, "runtime.lock2"},
-	{HIDDEN_RUST_STD, "*3std*5mutex*5futex*"},
-	{HIDDEN_RUST_STD, "*3std*11futex_mutex*"},
-	{HIDDEN_PARKING_LOT, "*11parking_lot*"},
-	{HIDDEN_ABSEIL, "_ZN4absl*5Mutex*"},
-	{HIDDEN_FOLLY, "_ZN5folly*Lock*"},
-	{HIDDEN_FOLLY, "_ZN5folly*Mutex*"},
-	{HIDDEN_TBB, "_ZN3tbb*mutex*"},
-	{HIDDEN_SPIN, "*spin_lock*"},
-	{HIDDEN_SPIN, "*spinlock*"},
-	{HIDDEN_STATIC, "pthread_mutex_lock"},
+};
+
+/* Functions that an object defines; mangled names. */
+static const struct {
+	enum unseen reason;
+	const char *pattern;
+} defined_by[] = {
+	{UNSEEN_rust, "*3std*5mutex*5futex*"},
+	{UNSEEN_rust, "*3std*5futex*5Mutex*"},
+	{UNSEEN_rust, "*3std*11futex_mutex*"},
+	{UNSEEN_parking_lot, "*11parking_lot*"},
+	{UNSEEN_abseil, "_ZN4absl*5Mutex*"},
+	{UNSEEN_folly, "_ZN5folly*Lock*"},
+	{UNSEEN_folly, "_ZN5folly*Mutex*"},
+	{UNSEEN_tbb, "_ZN3tbb*mutex*"},
+	{UNSEEN_spin, "*spin_lock*"},
+	{UNSEEN_spin, "*spinlock*"},
 };
 
 /* Is it a library that defines the lock functions instead of using them? */
@@ -74,12 +71,14 @@ static void look_at_symbol(struct lock_object *o, const char *name, int defined)
 		o->imports_syscall = true;
 	if (!defined && (!strcmp(name, "dlopen") || !strcmp(name, "dlmopen")))
 		o->imports_dlopen = true;
-	if (defined && !fnmatch("*pthread_spin_*", name, 0))
+	for (size_t i = 0; !defined && i < ARRAY_SIZE(imports); i++)
+		if (!fnmatch(imports[i].pattern, name, 0))
+			o->features |= 1u << imports[i].feature;
+	if (!defined || !fnmatch("*pthread_spin_*", name, 0))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
-		if ((patterns[i].feature >= NR_IMPORTS) == defined &&
-		    !fnmatch(patterns[i].pattern, name, 0))
-			o->features |= 1u << patterns[i].feature;
+	for (size_t i = 0; i < ARRAY_SIZE(defined_by); i++)
+		if (!fnmatch(defined_by[i].pattern, name, 0))
+			o->unseen |= 1u << defined_by[i].reason;
 }
 
 static void look_at_symbols(struct lock_object *o, Elf *elf, Elf_Scn *section,
@@ -115,6 +114,7 @@ static void add_library(struct lock_uses *uses, size_t by, const char *name, con
 		o->missing = !library_find(&uses->objects[by].needs, name, o->path);
 	snprintf(o->name, sizeof(o->name), "%s", name);
 	o->by_name = path != NULL;
+	o->unseen = unseen_of_library(name);
 	library_origin(&o->needs, o->path);
 	uses->nr++;
 }
@@ -211,13 +211,15 @@ static void add_opened(struct lock_uses *uses, size_t index, Elf *elf)
 
 /*
  * Does code call futex(2) itself? It puts the number of the call into a register: EDI for
- * syscall(3), if the object imports that, or EAX for the instruction SYSCALL soon after.
+ * syscall(3), if the object imports that, or EAX for the instruction SYSCALL soon after. Return: set of
+ * enum unseen.
  */
-static bool calls_futex(const unsigned char *code, size_t size, bool imports_syscall)
+static uint32_t calls_futex(const unsigned char *code, size_t size, bool imports_syscall)
 {
 	static const unsigned char edi[] = {0xbf, SYS_FUTEX, 0, 0, 0};
 	static const unsigned char eax[] = {0xb8, SYS_FUTEX, 0, 0, 0};
 	const unsigned char *at = code, *end = code + size;
+	uint32_t set = 0;
 
 	while ((at = memmem(at, end - at, edi + 1, sizeof(edi) - 1))) {
 		const unsigned char *before = at++ - 1;
@@ -226,12 +228,12 @@ static bool calls_futex(const unsigned char *code, size_t size, bool imports_sys
 		if (before < code)
 			continue;
 		if (imports_syscall && *before == edi[0])
-			return true;
+			set |= UNSEEN_BIT(syscall);
 		if (*before == eax[0] &&
 		    memmem(at, left < SYSCALL_WITHIN ? left : SYSCALL_WITHIN, "\x0f\x05", 2))
-			return true;
+			set |= UNSEEN_BIT(futex);
 	}
-	return false;
+	return set;
 }
 
 /* Searches the code of an object. */
@@ -247,8 +249,8 @@ static void look_at_code(struct lock_object *o, Elf *elf)
 		    !(header.sh_flags & SHF_EXECINSTR))
 			continue;
 		data = elf_rawdata(section, NULL);
-		if (data && data->d_buf && calls_futex(data->d_buf, data->d_size, o->imports_syscall))
-			o->features |= 1u << HIDDEN_FUTEX;
+		if (data && data->d_buf)
+			o->unseen |= calls_futex(data->d_buf, data->d_size, o->imports_syscall);
 	}
 }
 
@@ -257,26 +259,21 @@ static int look_at_object(struct lock_uses *uses, size_t index)
 	struct lock_object *o = &uses->objects[index];
 	int fd = open(o->path, O_RDONLY | O_CLOEXEC), rc = 0;
 	Elf_Scn *section = NULL;
-	size_t names;
 	Elf *elf;
 
 	if (fd < 0)
 		return -errno;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names)) {
+	if (!elf || elf_kind(elf) != ELF_K_ELF) {
 		rc = -ENOEXEC;
 		goto close_elf;
 	}
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
-		const char *name;
 
 		if (!gelf_getshdr(section, &header))
 			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (name && !strcmp(name, ".go.buildinfo"))
-			o->features |= 1u << HIDDEN_GO;
 		if (header.sh_type == SHT_DYNAMIC && library_is_ours(o->path))
 			add_needed(uses, index, elf, section, &header);
 		if ((header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB) &&
@@ -284,7 +281,9 @@ static int look_at_object(struct lock_uses *uses, size_t index)
 			look_at_symbols(o, elf, section, &header);
 	}
 	if (!is_libc(o->name)) {
-		look_at_code(o, elf);
+		/* What calls it there has a better name already. */
+		if (!o->unseen)
+			look_at_code(o, elf);
 		if (o->imports_dlopen)
 			add_opened(uses, index, elf);
 	}

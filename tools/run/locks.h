@@ -11,38 +11,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../base/unseen.h"
 #include "library.h"
 
 /* The most objects that are examined: the program and the libraries that it needs. */
 #define LOCKS_OBJECTS_MAX 256
 
-/* Facts about an object's locks that its symbols show. */
+/* Lock functions that an object imports, which preloading sees. */
 enum lock_feature {
-	/* Functions it imports, which preloading sees. */
 	IMPORTS_MUTEX,
 	IMPORTS_RWLOCK,
 	IMPORTS_SPIN,
 	IMPORTS_COND,
 	IMPORTS_C11,
-	NR_IMPORTS,
-	/* Locks that no preloading sees. */
-	HIDDEN_GO = NR_IMPORTS,
-	HIDDEN_RUST_STD,
-	HIDDEN_PARKING_LOT,
-	HIDDEN_ABSEIL,
-	HIDDEN_FOLLY,
-	HIDDEN_TBB,
-	HIDDEN_SPIN,
-	HIDDEN_FUTEX,
-	HIDDEN_STATIC,
-	NR_LOCK_FEATURES
+	NR_IMPORTS
 };
 
-extern const char *const lock_feature_names[NR_LOCK_FEATURES];
+extern const char *const lock_feature_names[NR_IMPORTS];
 
 /**
  * struct lock_object - what one ELF object uses.
  * @features: bit per enum lock_feature
+ * @unseen:   set of enum unseen: locks of its own, as far as its symbols and its name tell
  * @imports_syscall: it imports syscall(3)
  * @imports_dlopen: it imports dlopen(3)
  * @by_name:  no object needs it; the name is a constant of one that imports dlopen(3)
@@ -53,6 +43,7 @@ struct lock_object {
 	char name[256];
 	char path[PATH_MAX];
 	unsigned int features;
+	uint32_t unseen;
 	bool imports_syscall;
 	bool imports_dlopen;
 	bool by_name;

@@ -18,6 +18,7 @@
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
+#include "../base/unseen.h"
 #include "conf.h"
 #include "models.h"
 #include "run.h"
@@ -341,35 +342,22 @@ static int check_program(const struct run_request *r, struct program *p)
 	return 0;
 }
 
-/* Why this program cannot be elided, by its file; NULL if it can. */
-static const char *obstacle(const struct program *p)
-{
-	if (p->is_elf && p->is_32bit)
-		return "is a 32-bit program";
-	if (p->is_elf && !p->is_amd64)
-		return "is not an x86-64 program";
-	if (p->is_elf && p->is_static)
-		return "is statically linked, nothing can be preloaded into it";
-	if (p->is_privileged)
-		return "is setuid, setgid or has capabilities, the loader preloads nothing then";
-	return NULL;
-}
-
 /* 0, or EXIT_LAUNCHER if the emulator cannot run it. *@preload is cleared if it is of no use. */
 static int warn_of_program(const struct run_request *r, const struct program *p, int *preload)
 {
-	const char *why = obstacle(p);
+	enum unseen obstacle = unseen_obstacle(p);
 	int foreign = p->is_elf && !p->is_amd64;
 
-	if (!why)
+	if (obstacle == NR_UNSEEN)
 		return 0;
 	if (r->emulate && (foreign || p->is_privileged)) {
-		say("%s %s: the emulator cannot run it", p->elf, why);
+		say("%s is %s; the emulator cannot run it", p->elf, unseen_text(obstacle));
 		return EXIT_LAUNCHER;
 	}
-	*preload = !foreign;
+	/* musl's loader starts no program with a library that needs glibc. */
+	*preload = !foreign && obstacle != UNSEEN_musl;
 	if (!r->quiet)
-		say("%s %s: it runs without elision", p->elf, why);
+		say("%s is %s; it runs without elision", p->elf, unseen_text(obstacle));
 	return 0;
 }
 

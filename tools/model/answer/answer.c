@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../../../lib/compiler.h"
+#include "../../base/text.h"
 #include "../attribute.h"
 #include "../blocker.h"
 #include "../callers.h"
@@ -241,6 +242,20 @@ static void add_crowded(const struct report *r, struct answers *a)
 	a->nr++;
 }
 
+/* Is it a call by which Java's monitors, locks and park() wait? */
+static bool in_java(const struct line *l)
+{
+	static const char *const calls[] = {"Parker::park", "PlatformEvent::park", "ObjectMonitor::"};
+	const char *symbol = l->site_place.symbol, *object = l->site_place.object;
+
+	if (!symbol || !object || unseen_of_library(base_name(object)) != UNSEEN_BIT(java))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (strstr(symbol, calls[i]))
+			return true;
+	return false;
+}
+
 /*
  * What to do about waits that are not for locks. Return: false if they are no finding: threads wait for work,
  * or for it is not known what.
@@ -251,7 +266,11 @@ static bool advise_wait(const struct report *r, const struct answers *all, struc
 		a->advice = ANSWER_arrivals;
 		return true;
 	}
-	/* Threads of one group that wait for each other, as for a unit of a resource. */
+	/* Threads of one group that wait for each other, as for a unit of a resource; Java's park one by one. */
+	if (a->to == a->from && in_java(&a->line) && a->to && a->to->nr > 1) {
+		a->advice = ANSWER_java;
+		return true;
+	}
 	if ((a->line.verdict == VERDICT_BOTTLENECK || a->line.verdict == VERDICT_CONTENDED) && a->to == a->from) {
 		a->advice = ANSWER_units;
 		return true;

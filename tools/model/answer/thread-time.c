@@ -10,7 +10,8 @@
 #include "thread-time.h"
 
 /*
- * The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2).
+ * The system calls, those with the most time first. Waits of rows, and for the end of threads, are futex(2). Those
+ * have no late time in them, and the kernel says of a thread that is ready to run that it is in no call.
  */
 static void set_calls(struct thread_time *t, const struct elide_account *a)
 {
@@ -21,9 +22,11 @@ static void set_calls(struct thread_time *t, const struct elide_account *a)
 		size_t at = nr;
 
 		if (a->calls[i].nr == SYS_futex)
-			ns -= t->locks + t->others + t->late;
+			ns -= t->locks + t->others;
 		/* It is known less well than what is left. */
 		ns = fmin(ns, t->elsewhere);
+		if (a->calls[i].nr == SYS_futex)
+			t->futex = fmax(ns, 0);
 		if (ns <= 0 || !syscall_name((int)a->calls[i].nr))
 			continue;
 		for (nr++; at && t->calls[at - 1].ns < ns; at--)
@@ -41,17 +44,36 @@ uint64_t thread_time_joined(const struct elide_header *h)
 	return (int64_t)joined < 0 ? 0 : joined;
 }
 
+/* Fewer samples than this say nothing of a share of some per cent, unless it is known what that is. Chosen. */
+#define LEAST_SAMPLES 6
+
+/*
+ * The launcher's, and by the objects of rows: without a launcher, too. In a report of several processes, no
+ * reason is one of all of them.
+ */
+static uint32_t unseen_in_file(const struct data_file *f)
+{
+	uint32_t set = f->header.unseen;
+
+	for (size_t i = 0; i < f->nr_modules; i++)
+		set |= unseen_of_library(base_name(f->modules[i].path));
+	return f->nr_processes > 1 ? unseen_with_library(set) : set;
+}
+
 void thread_time(const struct report *r, struct thread_time *t)
 {
 	const struct elide_header *h = &r->file->header;
 	double known;
 
 	*t = (struct thread_time){.known = h->account.samples && !r->file->base && r->cycles,
-				  .no_late = h->account.no_late != 0};
+				  .no_late = h->account.no_late != 0,
+				  .samples = h->account.samples,
+				  .unseen = unseen_in_file(r->file)};
 	for (size_t i = 0; i < r->sums->nr; i++) {
 		const struct sum *s = &r->sums->sum[i];
 
 		/* A group has the waits of others that are in it. */
+		t->timed_out |= !elide_kind_is_lock(s->kind) && s->failed;
 		if (s->is_empty || s->group != i)
 			continue;
 		*(elide_kind_waits_for_lock(s->kind) ? &t->locks : &t->others) += (double)s->wait_total;
@@ -128,6 +150,15 @@ void thread_time_sentence(const struct thread_time *t, char *to, size_t size)
 		snprintf(to + len, size - len, ".");
 }
 
+void thread_time_unseen(const struct thread_time *t, char *to)
+{
+	/* What timed out is in futex(2), too, and in no row. */
+	bool known = unseen_in(t->unseen, UNSEEN_WAITS) != NR_UNSEEN ||
+		     (!t->timed_out && t->samples >= LEAST_SAMPLES);
+
+	unseen_sentence(t->unseen, known ? thread_time_percent(t, t->futex) : NAN, to);
+}
+
 void thread_time_since(struct thread_time *t, const struct thread_time *before)
 {
 	t->known &= before->known;
@@ -137,5 +168,6 @@ void thread_time_since(struct thread_time *t, const struct thread_time *before)
 	t->others = fmax(t->others - before->others, 0);
 	t->late = fmax(t->late - before->late, 0);
 	t->elsewhere = fmax(t->elsewhere - before->elsewhere, 0);
+	t->futex = fmax(t->futex - before->futex, 0);
 	t->known &= t->total > 0;
 }

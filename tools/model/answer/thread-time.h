@@ -5,6 +5,7 @@
 #ifndef ELIDE_THREAD_TIME_H
 #define ELIDE_THREAD_TIME_H
 
+#include "../../base/unseen.h"
 #include "../report.h"
 
 /**
@@ -17,8 +18,12 @@
  * @others:  waiting at condition variables, semaphores and barriers, and for the end of threads
  * @late:    ready to run, without a processor
  * @elsewhere: the rest: input and output, sleep, page faults
+ * @futex:   of @elsewhere, in futex(2) beyond the waits that rows have: of locks that are not seen
  * @calls:   system calls in which the threads were meanwhile, those with the most time first; @ns: 0: none. That of
- *           futex(2) is without the waits that rows have: locks that are not seen
+ *           futex(2) is @futex
+ * @timed_out: waits for others have timed out, whose time is not in @others
+ * @samples: of which the account is
+ * @unseen:  set of enum unseen: why
  */
 struct thread_time {
 	int known;
@@ -29,6 +34,10 @@ struct thread_time {
 	double others;
 	double late;
 	double elsewhere;
+	double futex;
+	bool timed_out;
+	uint32_t samples;
+	uint32_t unseen;
 	struct {
 		const char *name;
 		double ns;
@@ -49,6 +58,9 @@ double thread_time_percent(const struct thread_time *t, double ns);
 
 /** thread_time_sentence() - what the threads did in their time, as one sentence; @size bytes at @to. */
 void thread_time_sentence(const struct thread_time *t, char *to, size_t size);
+
+/** thread_time_unseen() - what has no rows, as unseen_sentence() says it; UNSEEN_SENTENCE bytes at @to. */
+void thread_time_unseen(const struct thread_time *t, char *to);
 
 /** thread_time_since() - subtract an earlier account of the same process. */
 void thread_time_since(struct thread_time *t, const struct thread_time *before);

@@ -464,14 +464,18 @@ static void summary(struct page *p)
 	const json_t *elapsed = json_object_get(json_object_get(p->r, "program"), "elapsed_s");
 	const json_t *locks = json_object_get(json_object_get(totals, "wait_ns"), "total");
 	const json_t *others = json_object_get(totals, "wait_others_ns");
+	const json_t *time = json_object_get(p->r, "thread_time");
+	bool any = nr_rows(p) || nr_misuse(p), known = json_is_real(json_object_get(time, "total_ns"));
 	char run[32];
 
-	if (!nr_rows(p) && !nr_misuse(p)) {
+	if (text_of(time, "sentence") && (any || known))
+		html_print(p->out, "<p class=sum>%s</p>\n", text_of(time, "sentence"));
+	if (!any)
 		fputs("<p class=sum>Took no lock that elide can see.</p>\n", p->out);
+	if (text_of(json_object_get(time, "unseen"), "sentence"))
+		html_print(p->out, "<p class=sum>%s</p>\n", text_of(json_object_get(time, "unseen"), "sentence"));
+	if (!any)
 		return;
-	}
-	if (text_of(json_object_get(p->r, "thread_time"), "sentence"))
-		html_print(p->out, "<p class=sum>%s</p>\n", text_of(json_object_get(p->r, "thread_time"), "sentence"));
 	fputs("<dl class=sum>\n<div><dt>acquisitions</dt><dd>", p->out);
 	html_count(p->out, json_object_get(totals, "acquired"));
 	fputs("</dd></div>\n", p->out);
