@@ -74,7 +74,7 @@ __attribute__((used, visibility("hidden"))) long
 syscall_watched(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
 		unsigned long e, unsigned long f);
 
-/* syscall() with a number that may be one of those below. */
+/* syscall() with SYS_seccomp or SYS_prctl. */
 long syscall_watched(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
 		     unsigned long e, unsigned long f)
 {
@@ -82,16 +82,11 @@ long syscall_watched(long number, unsigned long a, unsigned long b, unsigned lon
 	struct watch w;
 	bool filters;
 
-	if (futex_is_call(number))
-		return futex_call(&(struct syscall){number, {a, b, c, d, e, f}, CALL_SITE(),
-						    __builtin_dwarf_cfa()});
 	if (number == SYS_prctl) {
 		filters = prctl_filters(a, b, &what);
-	} else if (number == SYS_seccomp) {
+	} else {
 		what = a == SECCOMP_SET_MODE_STRICT ? ELIDE_FILTER_STRICT : ELIDE_FILTER_CALLS;
 		filters = a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER;
-	} else {
-		filters = false;
 	}
 	if (!filters)
 		return real.syscall(number, a, b, c, d, e, f);
@@ -117,10 +112,10 @@ __asm__(".text\n"
 	"syscall:\n"
 	".cfi_startproc\n"
 	"	cmp	$202, %rdi\n"
-	"	je	syscall_watched\n"
+	"	je	syscall_futex\n"
 	"	lea	-449(%rdi), %r11\n"
 	"	cmp	$8, %r11\n"
-	"	jb	syscall_watched\n"
+	"	jb	syscall_futex\n"
 	"	cmp	$157, %rdi\n"
 	"	je	syscall_watched\n"
 	"	cmp	$317, %rdi\n"

@@ -37,6 +37,20 @@ struct waiter {
 	uint32_t unused;
 };
 
+/**
+ * struct syscall - a call of syscall().
+ * @number: of the system call
+ * @arguments: of it
+ * @site: return address of the call
+ * @stack: the caller's stack pointer once the call has returned
+ */
+struct syscall {
+	long number;
+	unsigned long arguments[6];
+	const void *site;
+	const void *stack;
+};
+
 /* What a call does. */
 enum deed {
 	DEED_OTHER,     /* none of these, or its arguments cannot be read */
@@ -47,12 +61,6 @@ enum deed {
 	DEED_WAKE_TWO,  /* of two futexes */
 	DEED_MOVE,      /* wakes waiters of one futex, and moves others to a second one */
 };
-
-bool futex_is_call(long number)
-{
-	return number == SYS_futex || number == SYS_futex_waitv ||
-	       (number >= SYS_futex_wake && number <= SYS_futex_requeue);
-}
 
 /* Waiters of a call, at most (futex_waitv(2)). */
 #define MOST_WAITERS 128
@@ -212,7 +220,7 @@ static bool passes(void)
 	return !elide_process.running || elide_busy || elide_inside(t) || (t && t->waits);
 }
 
-long futex_call(const struct syscall *c)
+static long futex_call(const struct syscall *c)
 {
 	enum elide_lock_code code;
 	int saved = errno;
@@ -227,4 +235,10 @@ long futex_call(const struct syscall *c)
 	site = elide_lock_code_caller(c->site, c->stack, &code);
 	errno = saved;
 	return wait_for(c, deed, site, code);
+}
+
+__attribute__((used)) long syscall_futex(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d,
+					 unsigned long e, unsigned long f)
+{
+	return futex_call(&(struct syscall){number, {a, b, c, d, e, f}, CALL_SITE(), __builtin_dwarf_cfa()});
 }

@@ -5,33 +5,15 @@
 #ifndef ELIDE_FUTEX_H
 #define ELIDE_FUTEX_H
 
-#include <stdbool.h>
-
 #pragma GCC visibility push(hidden)
 
 /**
- * struct syscall - a call of syscall().
- * @number: of the system call
- * @arguments: of it
- * @site: return address of the call
- * @stack: the caller's stack pointer once the call has returned
- */
-struct syscall {
-	long number;
-	unsigned long arguments[6];
-	const void *site;
-	const void *stack;
-};
-
-/** futex_is_call() - is it a call that waits for a futex, or wakes those that do? */
-bool futex_is_call(long number);
-
-/**
- * futex_call() - such a call.
+ * syscall_futex() - syscall() with a number that may be one of a futex call.
  *
  * Rows of kind futex count the waits. Async-signal-safe. Return: what libc's function returns, and errno.
  */
-long futex_call(const struct syscall *c);
+long syscall_futex(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e,
+		   unsigned long f);
 
 #pragma GCC visibility pop
 

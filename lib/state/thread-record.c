@@ -32,7 +32,7 @@ static struct elide_thread_record *add(const struct elide_thread_record *record)
 }
 
 /* Sum up the rows of a block. The call of a lock with a state of its own counts in another call's row. */
-static void sum_rows(struct elide_thread *t, struct elide_thread_record *to)
+static __noinline void sum_rows(struct elide_thread *t, struct elide_thread_record *to)
 {
 	double held = 0;
 
@@ -96,20 +96,24 @@ static void add_to(uint64_t *sum, uint64_t more)
 	__atomic_add_fetch(sum, more, __ATOMIC_RELAXED);
 }
 
-/* Another thread gets a block: add what the last one, of record @was, has counted. @now: sums of the rows */
-static void add_past(const struct elide_thread_record *was, const struct elide_thread_record *now)
+/*
+ * Another thread gets a block: add what the last one has counted. Not inlined: a record would be on the stack of each
+ * thread's first call.
+ */
+static __noinline void add_past(struct elide_thread *t)
 {
-	struct elide_thread_record *past = find_past(was->name);
+	struct elide_thread_record *was = t->record, *past = find_past(was->name), now;
 
 	if (!past)
 		return;
+	sum_rows(t, &now);
 	__atomic_add_fetch(&past->nr, 1, __ATOMIC_RELAXED);
-	add_to(&past->acquired, now->acquired - was->acquired);
-	add_to(&past->elided, now->elided - was->elided);
-	add_to(&past->contended, now->contended - was->contended);
-	add_to(&past->wait, now->wait - was->wait);
+	add_to(&past->acquired, now.acquired - was->acquired);
+	add_to(&past->elided, now.elided - was->elided);
+	add_to(&past->contended, now.contended - was->contended);
+	add_to(&past->wait, now.wait - was->wait);
 	/* An estimate, which may shrink. */
-	add_to(&past->held, less(now->held, was->held));
+	add_to(&past->held, less(now.held, was->held));
 }
 
 static void read_own_name(struct elide_thread *t)
@@ -153,16 +157,21 @@ bool elide_thread_record_is_made(const struct elide_thread *t)
 
 void elide_thread_record_begin(struct elide_thread *t)
 {
-	struct elide_thread_record now = {.state = ELIDE_THREAD_RUNS, .tid = t->tid, .nr = 1};
+	struct elide_thread_record *record = t->record;
+	uint32_t block;
 
 	t->nr_names = 0;
-	if (!t->record)
+	if (!record)
 		return;
-	sum_rows(t, &now);
-	if (t->record->state)
-		add_past(t->record, &now);
-	now.block = t->record->block;
-	*t->record = now;
+	if (record->state)
+		add_past(t);
+	block = record->block;
+	memset(record, 0, sizeof(*record));
+	record->block = block;
+	record->tid = t->tid;
+	record->nr = 1;
+	sum_rows(t, record);
+	record->state = ELIDE_THREAD_RUNS;
 	read_own_name(t);
 }
 
