@@ -19,39 +19,48 @@ static struct {
 	struct elide_thread_record *past[ELIDE_PAST_NAMES + 1]; /* the last one is for further names */
 } records;
 
-static struct elide_thread_record *add(const struct elide_thread_record *record)
+/* A new record, filled in place: on the stack it would be part of each thread's first call. @name: NULL: none */
+static struct elide_thread_record *add(enum elide_thread_state state, uint32_t block, const char *name)
 {
-	struct elide_thread_record *copy =
-		elide_data_record(&records.chunk, ELIDE_CHUNK_THREADS, sizeof(*copy));
+	struct elide_thread_record *new = elide_data_record(&records.chunk, ELIDE_CHUNK_THREADS, sizeof(*new));
 
-	if (!copy)
+	if (!new)
 		return NULL;
-	*copy = *record;
+	new->state = state;
+	new->block = block;
+	if (name)
+		memcpy(new->name, name, sizeof(new->name));
 	elide_data_publish(records.chunk);
-	return copy;
+	return new;
 }
 
+/* What the rows of a thread add up to: members of struct elide_thread_record. */
+struct sums {
+	uint64_t acquired, elided, contended, wait, held;
+};
+
 /* Sum up the rows of a block. The call of a lock with a state of its own counts in another call's row. */
-static __noinline void sum_rows(struct elide_thread *t, struct elide_thread_record *to)
+static struct sums sum_rows(struct elide_thread *t)
 {
+	struct sums to = {0};
 	double held = 0;
 
-	to->acquired = to->elided = to->contended = to->wait = 0;
 	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
 		const struct elide_call *call = elide_call_at(t, nr);
 		const struct elide_row *row = call->row;
 
 		if (!row || elide_tag_hot(elide_call_tag(call)) || !elide_kind_waits_for_lock(row->kind))
 			continue;
-		to->wait += row->wait.total;
+		to.wait += row->wait.total;
 		if (!elide_kind_is_lock(row->kind))
 			continue;
-		to->acquired += elide_row_acquired(row);
-		to->elided += elide_row_elided(row);
-		to->contended += row->contended;
+		to.acquired += elide_row_acquired(row);
+		to.elided += elide_row_elided(row);
+		to.contended += row->contended;
 		held += elide_row_held(row);
 	}
-	to->held = held > 0 ? (uint64_t)held : 0;
+	to.held = held > 0 ? (uint64_t)held : 0;
+	return to;
 }
 
 /*
@@ -71,14 +80,12 @@ static struct elide_thread_record *past_known(const char *name)
 /* past_known(), made if need be; NULL if there is no room. */
 static struct elide_thread_record *find_past(const char *name)
 {
-	struct elide_thread_record past = {.state = ELIDE_THREAD_PAST}, *found = past_known(name);
+	struct elide_thread_record *found = past_known(name);
 	uint32_t nr = records.nr_past;
 
 	if (found)
 		return found;
-	if (nr < ELIDE_PAST_NAMES)
-		memcpy(past.name, name, sizeof(past.name));
-	found = add(&past);
+	found = add(ELIDE_THREAD_PAST, 0, nr < ELIDE_PAST_NAMES ? name : NULL);
 	WRITE_ONCE(records.past[nr], found);
 	if (found && nr < ELIDE_PAST_NAMES)
 		__atomic_store_n(&records.nr_past, nr + 1, __ATOMIC_RELEASE);
@@ -96,17 +103,13 @@ static void add_to(uint64_t *sum, uint64_t more)
 	__atomic_add_fetch(sum, more, __ATOMIC_RELAXED);
 }
 
-/*
- * Another thread gets a block: add what the last one has counted. Not inlined: a record would be on the stack of each
- * thread's first call.
- */
-static __noinline void add_past(struct elide_thread *t)
+/* Another thread gets a block: add what the last one has counted. @now: sums of the rows */
+static void add_past(const struct elide_thread_record *was, struct sums now)
 {
-	struct elide_thread_record *was = t->record, *past = find_past(was->name), now;
+	struct elide_thread_record *past = find_past(was->name);
 
 	if (!past)
 		return;
-	sum_rows(t, &now);
 	__atomic_add_fetch(&past->nr, 1, __ATOMIC_RELAXED);
 	add_to(&past->acquired, now.acquired - was->acquired);
 	add_to(&past->elided, now.elided - was->elided);
@@ -141,12 +144,7 @@ void elide_thread_record_name(struct elide_thread *t)
 
 void elide_thread_record_make(struct elide_thread *t)
 {
-	struct elide_thread_record now = {
-		.state = ELIDE_THREAD_NONE,
-		.block = records.nr_blocks + 1,
-	};
-
-	t->record = add(&now);
+	t->record = add(ELIDE_THREAD_NONE, records.nr_blocks + 1, NULL);
 	records.nr_blocks += t->record != NULL;
 }
 
@@ -158,19 +156,25 @@ bool elide_thread_record_is_made(const struct elide_thread *t)
 void elide_thread_record_begin(struct elide_thread *t)
 {
 	struct elide_thread_record *record = t->record;
+	struct sums now;
 	uint32_t block;
 
 	t->nr_names = 0;
 	if (!record)
 		return;
+	now = sum_rows(t);
 	if (record->state)
-		add_past(t);
+		add_past(record, now);
 	block = record->block;
 	memset(record, 0, sizeof(*record));
 	record->block = block;
 	record->tid = t->tid;
 	record->nr = 1;
-	sum_rows(t, record);
+	record->acquired = now.acquired;
+	record->elided = now.elided;
+	record->contended = now.contended;
+	record->wait = now.wait;
+	record->held = now.held;
 	record->state = ELIDE_THREAD_RUNS;
 	read_own_name(t);
 }
