@@ -24,7 +24,7 @@
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /* The only version that readers accept: no older one was released. */
-#define ELIDE_DATA_VERSION 9
+#define ELIDE_DATA_VERSION 10
 #define ELIDE_HEADER_SIZE  8192
 /* A page: each thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096

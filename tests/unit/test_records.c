@@ -117,7 +117,7 @@ static void bad_records(void **state)
 		{ELIDE_CHUNK_STACKS, IN(elide_stack, nr_frames, 32, "stack of 32 frames")},
 		{ELIDE_CHUNK_STACKS, IN(elide_stack, nr_frames, 65535, "stack of 65535 frames")},
 		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, kind, 0, "sample of unknown kind 0")},
-		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, kind, ELIDE_NR_KINDS, "unknown kind 10")},
+		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, kind, ELIDE_NR_KINDS, "unknown kind ")},
 		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, type, 0, "type 0")},
 		{ELIDE_CHUNK_SAMPLES, IN(elide_sample, type, ELIDE_SAMPLE_END, "type 5")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, kind, 99, "detail of unknown kind 99")},
