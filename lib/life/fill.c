@@ -22,6 +22,7 @@ static bool kind_wanted(enum elide_kind kind)
 {
 	switch (kind) {
 	case ELIDE_KIND_MUTEX:
+	case ELIDE_KIND_LIBRARY:
 		return elide_tunables.kinds & ELIDE_KINDS_MUTEX;
 	case ELIDE_KIND_RWLOCK_READ:
 	case ELIDE_KIND_RWLOCK_WRITE:
@@ -41,8 +42,12 @@ static bool is_of_kind(uint32_t tag, enum elide_kind kind)
 {
 	uint32_t class_kind = elide_class_info(elide_tag_class(tag))->kind;
 
-	/* A custom lock may have its word in a lock that it falls back to. */
+	/*
+	 * A custom lock may have its word in a lock that it falls back to. A library may wait for its own lock in
+	 * a futex call that is seen, as in GLib's wait for a condition variable.
+	 */
 	return class_kind == elide_class_kind(kind) ||
+	       (class_kind == ELIDE_KIND_LIBRARY && elide_kind_is_futex(kind)) ||
 	       (class_kind == ELIDE_KIND_CUSTOM && elide_kind_is_lock(kind)) ||
 	       (kind == ELIDE_KIND_CUSTOM && elide_kind_is_lock(class_kind));
 }

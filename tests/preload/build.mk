@@ -25,10 +25,11 @@ $(PRELOAD_TEST_DIR)/symbols: private BOUND := -Wl,-z,now
 $(PRELOAD_TEST_DIR)/symbols-lazy: private BOUND := -Wl,-z,lazy
 $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: private SANFLAGS :=
 $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: $(SYMBOLS_SRC) \
-		$(wildcard tests/preload/symbols/*.h tests/preload/*.h preload/*.def lib/*.h lib/*.def)
+		$(wildcard tests/preload/symbols/*.h tests/preload/*.h preload/*.def preload/*/*.def lib/*.h lib/*.def)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -o $@ $(SYMBOLS_SRC) -pthread -ldl $(BOUND)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -o $@ $(SYMBOLS_SRC) -pthread -ldl $(BOUND) \
+		-Wl,--no-as-needed -lglib-2.0 -lgomp
 
 preload-tests: $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy
 
@@ -36,10 +37,11 @@ STACK_SRC := $(wildcard tests/preload/stack/*.c) $(filter-out %/main.c,$(SYMBOLS
 
 $(PRELOAD_TEST_DIR)/stack: private SANFLAGS :=
 $(PRELOAD_TEST_DIR)/stack: $(STACK_SRC) $(wildcard tests/preload/stack/*.h tests/preload/symbols/*.h preload/*.def \
-		preload/heap/*.def)
+		preload/*/*.def)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fno-builtin -o $@ $(STACK_SRC) -pthread -ldl -Wl,-z,now
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fno-builtin -o $@ $(STACK_SRC) -pthread -ldl -Wl,-z,now \
+		-Wl,--no-as-needed -lglib-2.0 -lgomp
 
 preload-tests: $(PRELOAD_TEST_DIR)/stack
 
@@ -60,6 +62,16 @@ $(PLUGIN_LIBS): $(PRELOAD_TEST_DIR)/lib-plugin-%.so: tests/preload/lib-plugin.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -DPLUGIN=$* -fPIC -shared -Wl,-soname,lib-plugin-$*.so -o $@ $<
+
+GMUTEX_RULES := 1 2 3 4
+GMUTEX_LIBS  := $(GMUTEX_RULES:%=$(PRELOAD_TEST_DIR)/lib-gmutex-%.so)
+
+preload-tests: $(GMUTEX_LIBS)
+
+$(GMUTEX_LIBS): $(PRELOAD_TEST_DIR)/lib-gmutex-%.so: tests/preload/lib-gmutex.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -DRULE=$* -fPIC -shared -o $@ $<
 
 # The known-broken subjects: the library with one thing taken out wherever it stands. The
 # counter test must find each of them, or it would find nothing.

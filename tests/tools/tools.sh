@@ -642,7 +642,7 @@ expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'file cut in its header' 1 '' 'elide: header: ends within its header (offset 100)' report header
 expect 'other version' 2 '' \
-	'elide: version: written in version 5 of the format, this elide reads version 9 (offset 8)' report version
+	'elide: version: written in version 5 of the format, this elide reads version 10 (offset 8)' report version
 head -c 26624 elide.data >cut
 lost='the file ends at offset 26624, 6144 bytes are lost; missing: misuses 1, lock orders 1'
 run_elide report cut

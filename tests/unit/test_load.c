@@ -289,8 +289,8 @@ static void bad_headers(void **state)
 		const char *error;
 	} table[] = {
 		{0, 0x123, 8, "not an elide data file (offset 0)"},
-		{8, 5, 4, "version 5 of the format, this elide reads version 9 (offset 8)"},
-		{8, 0, 4, "version 0 of the format, this elide reads version 9 (offset 8)"},
+		{8, 5, 4, "version 5 of the format, this elide reads version 10 (offset 8)"},
+		{8, 0, 4, "version 0 of the format, this elide reads version 10 (offset 8)"},
 		{12, 0, 4, "header of 0 bytes (offset 12)"},
 		{16, 0xffffffff, 4, "chunks of 4294967295 bytes (offset 16)"},
 		{16, 16384, 4, "chunks of 16384 bytes (offset 16)"},
