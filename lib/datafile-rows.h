@@ -25,8 +25,8 @@ enum elide_cause {
 _Static_assert(ELIDE_NR_CAUSES <= ELIDE_MAX_CAUSES, "aborts.def has more causes than a row");
 
 /*
- * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits for
- * another thread. They are never elided.
+ * Those for which elide_kind_is_lock() is false are not locks that a thread holds, but calls in which it waits
+ * for another thread. They are never elided.
  */
 enum elide_kind {
 	ELIDE_KIND_NONE,
@@ -41,13 +41,14 @@ enum elide_kind {
 	ELIDE_KIND_REACQUIRE, /* locks the mutex again after a wait for a condition variable */
 	ELIDE_KIND_FUTEX,     /* waits in a futex call for a thread that signals, posts or arrives */
 	ELIDE_KIND_FUTEX_LOCK, /* waits in a futex call for the holder of a lock */
+	ELIDE_KIND_LIBRARY,   /* a mutex that is not libc's: GLib's, OpenMP's */
 	ELIDE_NR_KINDS
 };
 
 /** elide_kind_is_lock() - is it a lock that a thread holds, and not a call that waits? */
 static inline int elide_kind_is_lock(unsigned int kind)
 {
-	return kind < ELIDE_KIND_COND;
+	return kind < ELIDE_KIND_COND || kind == ELIDE_KIND_LIBRARY;
 }
 
 /** elide_kind_is_futex() - does a row of that kind count waits alone? Locks made of futexes make no other calls. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # libelide-preload.so: the wrappers and the whole engine, self-contained.
 
-PRELOAD_SRC := $(wildcard preload/*.c)
+PRELOAD_SRC := $(wildcard preload/*.c preload/adapters/*.c)
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(OBJ)/%.o)
 PRELOAD     := $(LIBDIR)/libelide-preload.so
 
@@ -16,11 +16,11 @@ $(OBJ)/preload/%.o: preload/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -c -o $@ $<
 
-# A version node for every version in symbols.def. The functions behind the versioned names are not exported
-# under their own names.
-$(OBJ)/preload/versions.map: preload/symbols.def
+# A version node for every version in the lists of symbols. The functions behind the versioned names are not
+# exported under their own names.
+$(OBJ)/preload/versions.map: preload/symbols.def preload/adapters/symbols.def
 	$(Q)mkdir -p $(@D)
-	$(Q)grep -o '"GLIBC_[0-9.]*"' $< | tr -d '"' | sort -uV | sed 's/$$/ { local: cond_*; };/' > $@
+	$(Q)grep -ohE '"(GLIBC|OMP)_[0-9.]*"' $^ | tr -d '"' | sort -uV | sed 's/$$/ { local: cond_*; nest_*; };/' > $@
 
 $(PRELOAD): $(PRELOAD_OBJ) $(LIB_OBJ) $(OBJ)/preload/versions.map
 	$(call say,LD,$@)

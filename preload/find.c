@@ -21,15 +21,15 @@ struct object {
 	ElfW(Addr) base;
 };
 
-static int read_object(const struct link_map *map, struct object *o)
+static int read_dynamic(ElfW(Addr) base, const ElfW(Dyn) *d, struct object *o)
 {
-	*o = (struct object){.base = map->l_addr};
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+	*o = (struct object){.base = base};
+	for (; d && d->d_tag != DT_NULL; d++) {
 		const char *p = (const char *)d->d_un.d_ptr;
 
 		/* The loader has relocated these pointers in place, but for DT_VERDEF. */
-		if (d->d_un.d_ptr < map->l_addr)
-			p += map->l_addr;
+		if (d->d_un.d_ptr < base)
+			p += base;
 		switch (d->d_tag) {
 		case DT_SYMTAB:
 			o->symbols = (const void *)p;
@@ -49,6 +49,11 @@ static int read_object(const struct link_map *map, struct object *o)
 		}
 	}
 	return o->symbols && o->strings && o->gnu_hash;
+}
+
+static int read_object(const struct link_map *map, struct object *o)
+{
+	return read_dynamic(map->l_addr, map->l_ld, o);
 }
 
 /* Has symbol @i the version; with "" the default one? */
@@ -103,6 +108,13 @@ static void *find_in(const struct object *o, const char *name, const char *versi
 	const ElfW(Sym) *s = symbol_in(o, name, version);
 
 	return s ? (void *)(o->base + s->st_value) : NULL;
+}
+
+void *find_in_object(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name, const char *version)
+{
+	struct object o;
+
+	return read_dynamic(base, dynamic, &o) ? find_in(&o, name, version) : NULL;
 }
 
 /* Search the objects after @self, then those before it. */

@@ -23,6 +23,16 @@
 void *find_function(const char *name, const char *version);
 
 /**
+ * find_in_object() - find a function that one object exports.
+ * @base: the object's load bias
+ * @dynamic: its dynamic section
+ * @name, @version: as for find_function()
+ *
+ * Return: its address, NULL if there is none.
+ */
+void *find_in_object(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name, const char *version);
+
+/**
  * find_own_symbol() - find a function that this library exports.
  * @name, @version: as for find_function()
  * @base: set to the load bias, to be added to its value

@@ -4,6 +4,7 @@
  */
 #include <dlfcn.h>
 
+#include "adapters/adapters.h"
 #include "life/unload.h"
 #include "wrap.h"
 
@@ -13,5 +14,6 @@ WRAPPER int dlclose(void *handle)
 
 	if (!elide_inside(elide_self))
 		elide_unloaded();
+	adapter_unloaded();
 	return rc;
 }

@@ -95,13 +95,13 @@ const struct elide_row *evidence_own_row(struct elide_thread *t, const void *loc
 
 bool evidence_known_holder(const void *lock, struct evidence_holder *holder)
 {
-	uint64_t mark = elide_registry_holder(lock);
+	uint64_t key = elide_registry_holder(lock);
 
-	if (!mark)
+	if (!key)
 		return false;
 	holder->class_index = elide_registry_class(lock);
-	holder->kind = mark & ELIDE_HOLDER_KIND;
-	holder->site = mark / (ELIDE_HOLDER_KIND + 1);
+	holder->kind = elide_key_kind(key);
+	holder->site = (uintptr_t)elide_key_site(key);
 	return true;
 }
 

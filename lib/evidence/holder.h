@@ -8,6 +8,7 @@
 #define ELIDE_HOLDER_H
 
 #include "../emulator.h"
+#include "../state/call.h"
 #include "../state/registry.h"
 #include "../state/thread.h"
 
@@ -95,7 +96,7 @@ static inline void elide_evidence_locked(const struct elide_row *row, const void
 		     row->class_index % 8 & 1)))
 		return;
 	if (row->kind)
-		elide_registry_set_holder(lock, (const void *)row->site, row->kind);
+		elide_registry_set_holder(lock, elide_call_key((const void *)row->site, row->kind));
 }
 
 #pragma GCC visibility pop

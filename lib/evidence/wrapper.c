@@ -141,6 +141,14 @@ static bool is_small(const char *name, const struct elide_symbol *symbol)
 	return symbol->size <= (one_file ? THIN_LOCAL : THIN_SIZE);
 }
 
+/* The file of the object that makes the call; NULL: it is in none. */
+static const char *object_of(const void *site, struct dl_find_object *found)
+{
+	if (_dl_find_object((char *)site - 1, found) || !found->dlfo_link_map)
+		return NULL;
+	return *found->dlfo_link_map->l_name ? found->dlfo_link_map->l_name : "/proc/self/exe";
+}
+
 static bool find_out(const void *site)
 {
 	const char *function = thin_function(site);
@@ -153,9 +161,9 @@ static bool find_out(const void *site)
 	/* Without patterns, search a symbol only if the call may be in a wrapper. */
 	if (!strcmp(elide_tunables.wrappers, "auto") && !function)
 		return false;
-	if (_dl_find_object((char *)site - 1, &found) || !found.dlfo_link_map)
+	path = object_of(site, &found);
+	if (!path)
 		return false;
-	path = *found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "/proc/self/exe";
 	if (!strcmp(elide_tunables.wrappers, "auto"))
 		err = elide_symbol_function(path, (uintptr_t)function - found.dlfo_link_map->l_addr,
 					    THIN_SIZE, name, sizeof(name), &symbol);
@@ -177,6 +185,21 @@ static bool is_wrapper(const void *site)
 	return passes;
 }
 
+/* Is the call in a thin function without a symbol, as a static one of a stripped library? */
+static bool is_nameless(const void *site)
+{
+	struct dl_find_object found;
+	struct elide_symbol symbol;
+	const char *path;
+	char name[256];
+
+	if (!is_auto() || !thin_function(site))
+		return false;
+	path = object_of(site, &found);
+	return path && elide_symbol_look(path, (uintptr_t)site - 1 - found.dlfo_link_map->l_addr, name,
+					 sizeof(name), &symbol);
+}
+
 /* @arg: the call; replaced by the one after which the lock is named */
 static void wrapper_global(void *arg)
 {
@@ -184,10 +207,15 @@ static void wrapper_global(void *arg)
 	const void **site = arg;
 	uint64_t frames[WRAPPERS_DEEP + 1], stacks[WRAPPERS_DEEP + 1];
 	unsigned int nr, i = 0;
+	bool nameless, passes;
 
 	test_point(wrapper_entered);
-	if (is_wrapper(*site)) {
+	nameless = !elide_known_call(&known, *site, &passes) && !is_wrapper(*site) && is_nameless(*site);
+	if (nameless || is_wrapper(*site)) {
 		nr = elide_walk_some(frames, stacks, ARRAY_SIZE(frames), *site, emulated);
+		/* GLib's rwlocks and recursive mutexes are made in such a function. It is one if a wrapper calls it. */
+		if (nameless && nr > 1 && is_wrapper((const void *)frames[1]))
+			elide_known_note(&known, *site, true);
 		for (; i + 1 < nr && is_wrapper((const void *)frames[i]); i++)
 			elide_known_walked(&known, (const void *)frames[i], stacks[i], stacks[i + 1]);
 		/* Remember that the last one is in none, for the next time. */

@@ -24,8 +24,8 @@
  * its name matches a pattern of ELIDE_WRAPPERS; with "auto" there, also if it is small, has a word of
  * wrappers.def in its name, and makes the call within its first THIN bytes.
  *
- * Whether a call is in a wrapper is found out once, from the symbols of its object; without symbols it is in
- * none. The stack is walked only for calls in wrappers, 15 times for each: then the place of the return
+ * Whether a call is in a wrapper is found out once, from the symbols of its object; a small function without a
+ * symbol is one if a wrapper calls it. The stack is walked only for calls in wrappers, 15 times for each: then the place of the return
  * address on the stack is known. Both are global-lock paths.
  *
  * Return: the return address of the call of the outermost wrapper; @site if there is none, or if global-lock

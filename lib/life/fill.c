@@ -22,6 +22,7 @@ static bool kind_wanted(enum elide_kind kind)
 {
 	switch (kind) {
 	case ELIDE_KIND_MUTEX:
+	case ELIDE_KIND_LIBRARY:
 		return elide_tunables.kinds & ELIDE_KINDS_MUTEX;
 	case ELIDE_KIND_RWLOCK_READ:
 	case ELIDE_KIND_RWLOCK_WRITE:

@@ -181,6 +181,14 @@ __cold unsigned long long elide_hold_look(struct elide_thread *t, const void *lo
 	return end;
 }
 
+void elide_hold_resume(struct elide_thread *t, const void *lock, unsigned long long since)
+{
+	struct elide_hold *hold = find_hold(t, lock);
+
+	if (hold)
+		hold->start += cycles_now() - since;
+}
+
 static void count_hold(struct elide_row *row, uint64_t cycles, uint32_t weight)
 {
 	struct elide_holds *h = &row->hold;

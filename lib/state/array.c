@@ -34,6 +34,7 @@ static uint64_t least_size(enum elide_kind kind)
 	case ELIDE_KIND_SPIN:
 	case ELIDE_KIND_CUSTOM:
 	case ELIDE_KIND_FUTEX:
+	case ELIDE_KIND_LIBRARY:
 		return WORD_SIZE;
 	case ELIDE_KIND_SEM:
 	case ELIDE_KIND_BARRIER:

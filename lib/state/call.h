@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Low bits of a key that hold the kind; its fourth bit, which locks do not need, is bit 63. */
+/* Low bits of a key that hold the kind; its fourth bit, which the locks of libc do not need, is bit 63. */
 #define ELIDE_KEY_KIND 7
 
 _Static_assert(ELIDE_NR_KINDS <= 2 * (ELIDE_KEY_KIND + 1), "one bit more is used");

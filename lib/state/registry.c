@@ -64,13 +64,12 @@ uint64_t elide_registry_holder(const void *lock)
 	return state ? READ_ONCE(state->holder) : 0;
 }
 
-void elide_registry_set_holder(const void *lock, const void *site, enum elide_kind kind)
+void elide_registry_set_holder(const void *lock, uint64_t key)
 {
-	uint64_t mark = (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind;
 	struct elide_lock_state *state = elide_table_state(lock);
 
-	if (state && READ_ONCE(state->holder) != mark)
-		WRITE_ONCE(state->holder, mark);
+	if (state && READ_ONCE(state->holder) != key)
+		WRITE_ONCE(state->holder, key);
 }
 
 struct policy_lock *elide_policy_of(const void *lock)

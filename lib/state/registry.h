@@ -196,24 +196,16 @@ bool elide_registry_full(void);
  */
 void elide_registry_refuse(bool shared);
 
-/* Mask of the kind of a lock in what elide_registry_holder() returns. */
-#define ELIDE_HOLDER_KIND 7
-
-_Static_assert(ELIDE_KIND_COND <= ELIDE_HOLDER_KIND + 1, "kinds of locks");
-
-/**
- * elide_registry_holder() - which call locked a lock last.
- *
- * Return: site * (ELIDE_HOLDER_KIND + 1) | kind; 0 if not known.
- */
+/** elide_registry_holder() - which call locked a lock last: its elide_call_key(), 0 if not known. */
 uint64_t elide_registry_holder(const void *lock);
 
 /**
  * elide_registry_set_holder() - remember the call that has locked a lock, by one plain store.
+ * @key: elide_call_key() of its recorded site
  *
  * Threads share the line, so a call that is there already is not stored again.
  */
-void elide_registry_set_holder(const void *lock, const void *site, enum elide_kind kind);
+void elide_registry_set_holder(const void *lock, uint64_t key);
 
 /** elide_policy_of() - the lock's state in the policy; a dummy if the lock is not registered. */
 struct policy_lock *elide_policy_of(const void *lock);

@@ -14,7 +14,11 @@ int main(int argc, char **argv)
 		[ELIDE_MISUSE_OWNER_DIED] = "owner_died",
 		[ELIDE_MISUSE_NOT_RECOVERABLE] = "not_recoverable",
 	};
-	static const char *const waits[] = {"cond", "sem", "barrier", "reacquire", "futex", "futex_lock"};
+	static const char *const waits[ELIDE_NR_KINDS] = {
+		[ELIDE_KIND_COND] = "cond", [ELIDE_KIND_SEM] = "sem",
+		[ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire",
+		[ELIDE_KIND_FUTEX] = "futex", [ELIDE_KIND_FUTEX_LOCK] = "futex_lock",
+	};
 	struct sums s;
 
 	for (int i = 1; i < argc; i++) {
@@ -39,12 +43,11 @@ int main(int argc, char **argv)
 #undef ELIDE_CAUSE
 		for (unsigned int m = 1; m < sizeof(misuse) / sizeof(*misuse); m++)
 			printf(" misuse_%s=%lu", misuse[m], s.misuse[m]);
-		for (unsigned int k = ELIDE_KIND_COND; k < ELIDE_NR_KINDS; k++)
-			printf(" %s=%lu %s_waits=%lu %s_failed=%lu %s_cycles=%lu", waits[k - ELIDE_KIND_COND],
-			       s.waits[k].not_attempted, waits[k - ELIDE_KIND_COND],
-			       s.waits[k].contended, waits[k - ELIDE_KIND_COND],
-			       s.waits[k].failed, waits[k - ELIDE_KIND_COND],
-			       s.waits[k].wait.total);
+		for (unsigned int k = 0; k < ELIDE_NR_KINDS; k++)
+			if (waits[k])
+				printf(" %s=%lu %s_waits=%lu %s_failed=%lu %s_cycles=%lu", waits[k],
+				       s.waits[k].not_attempted, waits[k], s.waits[k].contended, waits[k],
+				       s.waits[k].failed, waits[k], s.waits[k].wait.total);
 		printf(" orders=%lu", s.orders);
 		printf(" dropped=");
 		for (int d = 0; d < ELIDE_NR_DROPPED; d++)

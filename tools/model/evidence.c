@@ -158,6 +158,7 @@ uint64_t evidence_lock_bytes(const struct elide_detail *d)
 		[ELIDE_KIND_COND] = 48,		[ELIDE_KIND_SEM] = 32,
 		[ELIDE_KIND_BARRIER] = 32,	[ELIDE_KIND_REACQUIRE] = 40,
 		[ELIDE_KIND_FUTEX] = 4,		[ELIDE_KIND_FUTEX_LOCK] = 4,
+		[ELIDE_KIND_LIBRARY] = 4,
 	};
 	uint64_t mask = 0;
 

@@ -30,6 +30,8 @@ static const struct {
 	{ELIDE_KIND_RWLOCK_READ, "pthread_rwlock_t"}, {ELIDE_KIND_SPIN, "pthread_spinlock_t"},
 	{ELIDE_KIND_COND, "pthread_cond_t"}, {ELIDE_KIND_COND, "cnd_t"},
 	{ELIDE_KIND_SEM, "sem_t"}, {ELIDE_KIND_BARRIER, "pthread_barrier_t"},
+	{ELIDE_KIND_LIBRARY, "GMutex"}, {ELIDE_KIND_LIBRARY, "omp_lock_t"},
+	{ELIDE_KIND_LIBRARY, "omp_nest_lock_t"},
 };
 
 /**

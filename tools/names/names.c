@@ -24,7 +24,8 @@ NAMES(kind_id, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-
       [ELIDE_KIND_RWLOCK_WRITE] = "rwlock-write", [ELIDE_KIND_SPIN] = "spin",
       [ELIDE_KIND_CUSTOM] = "custom", [ELIDE_KIND_COND] = "cond", [ELIDE_KIND_SEM] = "sem",
       [ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire",
-      [ELIDE_KIND_FUTEX] = "futex", [ELIDE_KIND_FUTEX_LOCK] = "futex-lock")
+      [ELIDE_KIND_FUTEX] = "futex", [ELIDE_KIND_FUTEX_LOCK] = "futex-lock",
+      [ELIDE_KIND_LIBRARY] = "library-mutex")
 
 const char *kind_name(unsigned int kind)
 {
@@ -33,6 +34,8 @@ const char *kind_name(unsigned int kind)
 		return "relock";
 	case ELIDE_KIND_FUTEX_LOCK:
 		return "futex";
+	case ELIDE_KIND_LIBRARY:
+		return kind_id(ELIDE_KIND_MUTEX);
 	default:
 		return kind_id(kind);
 	}
