@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "adapters/adapters.h"
 #include "base/syscalls.h"
 #include "bypass.h"
 #include "compiler.h"
@@ -25,7 +26,8 @@
 /* A wrapper and its real function. */
 struct pair {
 	const char *name, *version;
-	const void *real; /* the member of struct real with the function's address */
+	const void *real;  /* the member of struct real, or struct adapter_real, with the function's address */
+	const void *first; /* of another library than libc: that member while the function is not found; else NULL */
 	ElfW(Sym) *symbol;
 	uintptr_t wrapper;
 	uintptr_t function;
@@ -38,6 +40,10 @@ static struct pair pairs[] = {
 #include "symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
+#define ADAPTER_SYMBOL(type, id, symbol, version_, result, parameters, arguments) \
+	{.name = #symbol, .version = version_, .real = &adapter_real.id, .first = &adapter_firsts.id},
+#include "adapters/symbols.def"
+#undef ADAPTER_SYMBOL
 };
 
 /* An object's relocations, and the range that the loader has made read-only (PT_GNU_RELRO). */
@@ -177,10 +183,14 @@ void bypass_wrappers(void)
 {
 	uintptr_t base = 0;
 
+	adapter_find();
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		struct pair *p = &pairs[i];
 
 		p->function = *(const uintptr_t *)p->real;
+		/* A library that is loaded later may be unloaded: its calls go through the wrappers. */
+		if (p->first && p->function == *(const uintptr_t *)p->first)
+			continue;
 		p->symbol = find_own_symbol(p->name, p->version, &base);
 		if (p->symbol)
 			p->wrapper = base + p->symbol->st_value;

@@ -26,7 +26,7 @@ static void find(enum adapter_type type);
 #include "symbols.def"
 #undef ADAPTER_SYMBOL
 
-static const struct adapter_real firsts = {
+const struct adapter_real adapter_firsts = {
 #define ADAPTER_SYMBOL(type, id, symbol, version, result, parameters, arguments) .id = first_##id,
 #include "symbols.def"
 };
@@ -180,9 +180,9 @@ void adapter_unloaded(void)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		const struct function *f = &functions[i];
 
-		if (*place(&adapter_real, f) == *place((struct adapter_real *)&firsts, f) || is_there(f))
+		if (*place(&adapter_real, f) == *place((struct adapter_real *)&adapter_firsts, f) || is_there(f))
 			continue;
 		__atomic_store_n(&adapter_hows[f->type], ADAPTER_UNSEEN, __ATOMIC_RELAXED);
-		set(f->type, &firsts);
+		set(f->type, &adapter_firsts);
 	}
 }

@@ -42,6 +42,9 @@ struct adapter_real {
 
 extern struct adapter_real adapter_real;
 
+/* What is there until a function was found. */
+extern const struct adapter_real adapter_firsts;
+
 /* By enum adapter_type: an enum adapter_how. */
 extern uint8_t adapter_hows[NR_ADAPTERS];
 
