@@ -309,16 +309,17 @@ NEST_WRAPPERS(, nest)
 NEST_WRAPPERS(_old, nest_old)
 
 /*
- * The unnamed critical section, whose word is libgomp's own: a variable of ours stands for it. A thread that finds
- * it free, and has to wait all the same for one that came at the same time, counts no wait.
+ * The unnamed critical section, whose word is libgomp's own: a variable of ours stands for it, with a name in the
+ * manner of GCC's names for the others, which no variable of a program can have. A thread that finds it free, and
+ * has to wait all the same for one that came at the same time, counts no wait.
  */
-static union {
+__export union omp_critical {
 	struct {
 		uint32_t held;    /* a thread is in the section, or about to enter it */
 		uint32_t waiters; /* threads that wait for it */
 	};
 	uint64_t both;
-} omp_critical;
+} omp_critical __asm__(".gomp_critical");
 
 WRAPPER void GOMP_critical_start(void)
 {

@@ -25,10 +25,11 @@ $(PRELOAD_TEST_DIR)/symbols: private BOUND := -Wl,-z,now
 $(PRELOAD_TEST_DIR)/symbols-lazy: private BOUND := -Wl,-z,lazy
 $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: private SANFLAGS :=
 $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: $(SYMBOLS_SRC) \
-		$(wildcard tests/preload/symbols/*.h tests/preload/*.h preload/*.def lib/*.h lib/*.def)
+		$(wildcard tests/preload/symbols/*.h tests/preload/*.h preload/*.def preload/*/*.def lib/*.h lib/*.def)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -o $@ $(SYMBOLS_SRC) -pthread -ldl $(BOUND)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -o $@ $(SYMBOLS_SRC) -pthread -ldl $(BOUND) \
+		-Wl,--no-as-needed -lglib-2.0 -lgomp
 
 preload-tests: $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.c - every symbol of preload/symbols.def is wrapped, and its wrapper
- * engages: the call reaches our library, answers as glibc does, and leaves its
- * trace in the data file.
+ * main.c - every symbol of preload/symbols.def and preload/adapters/symbols.def is
+ * wrapped, and its wrapper engages: the call reaches our library, answers as the real
+ * function does, and leaves its trace in the data file.
  *
  * symbols plain     without the library: only the answers
  * symbols off       preloaded and switched off: the call does not reach our library
@@ -22,6 +22,9 @@ enum symbol {
 #include "../../../preload/symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
+#define ADAPTER_SYMBOL(type, id, symbol, version, result, parameters, arguments) SYMBOL_##id,
+#include "../../../preload/adapters/symbols.def"
+#undef ADAPTER_SYMBOL
 	NR_SYMBOLS
 };
 
@@ -102,6 +105,16 @@ static const struct test tests[] = {
 	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),
 	TEST(chroot, 0, 0), TEST(prctl, 0, 0),
 	CALLS(syscall, 0, 0, FUTEX, 1, 1, 0, 0),
+	TEST(g_mutex_lock, 1, 1), TEST(g_mutex_trylock, 1, 1), TEST(g_mutex_unlock, 2, 1),
+	TEST(g_mutex_init, 1, 1), TEST(g_mutex_clear, 2, 2), ROW(g_cond_wait, 1, 1, 0, 1),
+	ROW(g_cond_wait_until, 1, 1, 0, 1), ROW(g_cond_timed_wait, 1, 1, 0, 1),
+	TEST(omp_set_lock, 1, 1), TEST(omp_test_lock, 1, 1), TEST(omp_unset_lock, 2, 1),
+	TEST(omp_init_lock, 1, 1), TEST(omp_destroy_lock, 2, 2),
+	TEST(nest_set, 1, 1), TEST(nest_test, 1, 1), TEST(nest_unset, 2, 1), TEST(nest_init, 1, 1),
+	TEST(nest_destroy, 2, 2), TEST(nest_set_old, 1, 1), TEST(nest_test_old, 1, 1),
+	TEST(nest_unset_old, 2, 1), TEST(nest_init_old, 1, 1), TEST(nest_destroy_old, 2, 2),
+	TEST(GOMP_critical_start, 1, 1), TEST(GOMP_critical_end, 1, 0),
+	TEST(GOMP_critical_name_start, 1, 1), TEST(GOMP_critical_name_end, 2, 1),
 };
 
 _Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");
@@ -116,6 +129,10 @@ static const struct row {
 #include "../../../preload/symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
+#define ADAPTER_SYMBOL(type, id, symbol, version, result, parameters, arguments) \
+	{#symbol, version, SYMBOL_##id},
+#include "../../../preload/adapters/symbols.def"
+#undef ADAPTER_SYMBOL
 };
 
 /* The calls of a kind that have ended, one way or the other. */

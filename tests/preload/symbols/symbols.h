@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbols.h - a test for each symbol of preload/symbols.def, by its id: given the function under test, it
+ * symbols.h - a test for each symbol of preload/symbols.def and preload/adapters/symbols.def, by its id: given the function under test, it
  * says what is wrong with its answers, or NULL.
  */
 #ifndef TESTS_PRELOAD_SYMBOLS_H
@@ -20,6 +20,11 @@
 #include "../../../preload/symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
+#define ADAPTER_SYMBOL(type, id, symbol, version, result, parameters, arguments) \
+	typedef result (*id##_fn) parameters;                                    \
+	const char *test_##id(id##_fn f);
+#include "../../../preload/adapters/symbols.def"
+#undef ADAPTER_SYMBOL
 
 #define expect(condition)                        \
 	do {                                     \
