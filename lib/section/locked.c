@@ -185,7 +185,8 @@ void elide_hold_resume(struct elide_thread *t, const void *lock, unsigned long l
 {
 	struct elide_hold *hold = find_hold(t, lock);
 
-	if (hold)
+	/* Another one if the wait has released and locked by calls that were seen. */
+	if (hold && (long long)(since - hold->start) > 0)
 		hold->start += cycles_now() - since;
 }
 

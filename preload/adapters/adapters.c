@@ -38,6 +38,9 @@ struct adapter_real adapter_real = {
 
 uint8_t adapter_hows[NR_ADAPTERS];
 
+/* The thread tries functions of a library, which may call one another through the wrappers. */
+static __thread bool checking;
+
 static const struct function {
 	const char *name, *version;
 	enum adapter_type type;
@@ -147,10 +150,12 @@ enum adapter_how adapter_resolve(enum adapter_type type)
 
 	if (elide_inside(elide_self))
 		rtm_abort(ELIDE_CODE_unelidable);
-	if (!search(&s, type))
+	if (checking || !search(&s, type))
 		return ADAPTER_ASIDE;
-	how = checks[type](&s.real);
 	set(type, &s.real);
+	checking = true;
+	how = checks[type](&s.real);
+	checking = false;
 	/* Pairs with adapter_how(). */
 	__atomic_store_n(&adapter_hows[type], how, __ATOMIC_RELEASE);
 	return how;

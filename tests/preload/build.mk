@@ -62,6 +62,16 @@ $(PLUGIN_LIBS): $(PRELOAD_TEST_DIR)/lib-plugin-%.so: tests/preload/lib-plugin.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -DPLUGIN=$* -fPIC -shared -Wl,-soname,lib-plugin-$*.so -o $@ $<
 
+GMUTEX_RULES := 1 2 3 4
+GMUTEX_LIBS  := $(GMUTEX_RULES:%=$(PRELOAD_TEST_DIR)/lib-gmutex-%.so)
+
+preload-tests: $(GMUTEX_LIBS)
+
+$(GMUTEX_LIBS): $(PRELOAD_TEST_DIR)/lib-gmutex-%.so: tests/preload/lib-gmutex.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -DRULE=$* -fPIC -shared -o $@ $<
+
 # The known-broken subjects: the library with one thing taken out wherever it stands. The
 # counter test must find each of them, or it would find nothing.
 BROKEN_SUBJECTS := ignores-holder commits-changed
