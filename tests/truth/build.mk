@@ -4,7 +4,7 @@
 TRUTH_DIR := $(O)/tests/truth
 
 .PHONY: truth-tests
-truth-tests: $(addprefix $(TRUTH_DIR)/,account answer hold wait end order names members runtimes runtimes-rust)
+truth-tests: $(addprefix $(TRUTH_DIR)/,account answer hold wait end order names members glib openmp runtimes runtimes-rust)
 
 # Sources of these libraries are read with their own warnings.
 RUNTIMES := Qt5Core absl_synchronization tbb
@@ -24,7 +24,12 @@ $(TRUTH_DIR)/runtimes-rust: tests/truth/runtimes.rs
 $(TRUTH_DIR)/%: tests/truth/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) $(OBJ)
-	$(Q)$(CC) $(ALL_CFLAGS) -fno-optimize-sibling-calls -MF $(OBJ)/tests-truth-$*.d -o $@ $< -pthread
+	$(Q)$(CC) $(ALL_CFLAGS) -fno-optimize-sibling-calls -MF $(OBJ)/tests-truth-$*.d -o $@ $< -pthread $(LIBS)
+
+$(TRUTH_DIR)/glib: private LIBS := $$(pkg-config --cflags --libs glib-2.0)
+# GCC's, as clang calls functions of libomp.
+$(TRUTH_DIR)/openmp: private CC := gcc
+$(TRUTH_DIR)/openmp: private LIBS := -fopenmp
 
 $(TRUTH_DIR)/%: tests/truth/%.cc
 	$(call say,CXX,$@)

@@ -369,7 +369,7 @@ static void *condition_wait(void *arg)
 		nap(300 * US);
 		waiting = i;
 		while (ready < i)
-			section_wait(&truth, &s, &truth_cond, &c, &m);
+			SECTION_WAIT(&truth, &s, &truth_cond, pthread_cond_wait(&c, &m));
 		nap(300 * US);
 		UNLOCKED(&truth, &s, pthread_mutex_unlock(&m));
 	}

@@ -22,7 +22,7 @@
 # NAME is one lock, several, or * for all, with /KIND for rows of that kind, or of all with /*, else the rows of kinds
 # that are locks. Words have no space, but underscores.
 
-def is_lock: IN("mutex", "rwlock-read", "rwlock-write", "spin", "custom");
+def is_lock: IN("mutex", "rwlock-read", "rwlock-write", "spin", "custom", "library-mutex");
 
 def rows($name):
 	($name | split("/")) as [$locks, $kind]
@@ -65,7 +65,7 @@ def figure($words; $at):
 		time($report[0].program.elapsed_s // 0; ($name | tonumber) + $more_low; $after - $began)
 	elif $words[0] == "names" then
 		text($report[0].rows | map(select(.kind | is_lock).lock) | unique | join(",");
-			[$name | split(",") | sort | join(",")])
+			[$words[1:] | join(" ") | split(",") | sort | join(",")])
 	elif $words[0] == "blocker" then
 		text(rows($name) | longest.blocker.site.symbol // "nothing" | sub("[(].*"; ""); $words[2] | split(","))
 	elif $words[0] == "verdict" then

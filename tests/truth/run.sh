@@ -164,6 +164,10 @@ done
 for name in asleep short semaphore barrier turns parking wrapped processor; do
 	scenario $name "$truth/wait" $name
 done
+for name in asleep short condition made; do
+	scenario "glib $name" "$truth/glib" $name
+done
+scenario openmp env OMP_WAIT_POLICY=passive "$truth/openmp"
 for name in mixed crowded brief; do
 	scenario "account $name" "$truth/account" $name
 done

@@ -194,19 +194,26 @@ static inline void section_over(struct truth *t, struct section *s, int64_t end)
  * begins. The time from the call to the unlocking of the mutex is not known, but it is processor time
  * unless the thread was preempted. Who signals calls moment(&c->ended, now()) before.
  */
-static inline void section_wait(struct truth *t, struct section *s, struct truth *c, pthread_cond_t *cond,
-				pthread_mutex_t *mutex)
-{
-	struct section wait;
-	int64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID), back, end;
+#define SECTION_WAIT(t, s, c, wait)                                                     \
+	do {                                                                            \
+		int64_t used_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);                      \
+		struct section wait_;                                                   \
+											\
+		section_call(c, &wait_);                                                \
+		section_end(t, s);                                                      \
+		wait;                                                                   \
+		section_waited(t, s, c, &wait_, used_);                                 \
+	} while (0)
 
-	section_call(c, &wait);
-	section_end(t, s);
-	pthread_cond_wait(cond, mutex);
-	back = end = now();
-	if (switches() == wait.switches)
+/* @used: processor time of the thread before the wait */
+static inline void section_waited(struct truth *t, struct section *s, struct truth *c, struct section *wait,
+				  int64_t used)
+{
+	int64_t back = now(), end = back;
+
+	if (switches() == wait->switches)
 		end = s->ended + clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
-	wait_over(c, &wait, c->ended, back);
+	wait_over(c, wait, c->ended, back);
 	c->acquired++;
 	section_over(t, s, end);
 	s->earliest = later(s->ended, t->ended);

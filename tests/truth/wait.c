@@ -140,7 +140,7 @@ static void turn(int mine, struct truth *t, pthread_cond_t *wait, struct truth *
 	if (s.earliest > s.called || s.begun - s.called > 20 * US)
 		may_have_waited++;
 	while (full != mine)
-		section_wait(&truth, &s, t, wait, &m);
+		SECTION_WAIT(&truth, &s, t, pthread_cond_wait(wait, &m));
 	full = !mine;
 	UNLOCKED(&truth, &s, pthread_mutex_unlock(&m));
 	moment(&other->ended, now());
@@ -331,7 +331,7 @@ static void *processor_thread(void *arg)
 
 		LOCKED(&truth, &s, pthread_mutex_lock(&m));
 		while (!tokens && !done)
-			section_wait(&truth, &s, &truth_c, &c, &m);
+			SECTION_WAIT(&truth, &s, &truth_c, pthread_cond_wait(&c, &m));
 		tokens--;
 		UNLOCKED(&truth, &s, pthread_mutex_unlock(&m));
 		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
