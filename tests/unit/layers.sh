@@ -58,7 +58,7 @@ rtm_only_in_one_header() {
 # work; in the demo by the Bx tree, by the Bw-tree's CAS of several words, and by the storage
 # manager's wrapper.
 transactions_only_in_elision() {
-	code preload/*.[ch] $(tools_files) $(demo_files) | grep -E 'rtm_(begin|end)\b' |
+	code preload/*.[ch] preload/*/*.[ch] $(tools_files) $(demo_files) | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
 		grep -v '^tools/selftest/' | # runs in the emulator alone
 		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/latch/section\.h):'
@@ -104,7 +104,7 @@ lib_readme_is_true() {
 		esac
 	done
 	{
-		code lib/*/*.[ch] preload/*.[ch] tools/names/*.[ch] | tr -cs '[:alnum:]_' '\n' | sort -u
+		code lib/*/*.[ch] preload/*.[ch] preload/*/*.[ch] tools/names/*.[ch] | tr -cs '[:alnum:]_' '\n' | sort -u
 		grep -oE '`[a-z0-9_]+\(\)`' lib/README.md | sort -u | sed 's/`\(.*\)()`/? \1/'
 	} | awk '$1 == "?" { if (!($2 in known)) print "lib/README.md: " $2 "()"; next } { known[$1] }'
 }
@@ -126,6 +126,11 @@ lib_floors() {
 
 # lib_arrow FROM TO: where FROM includes TO.
 lib_arrow() { includes lib/"$1"/*.[ch] | grep -E ":\.\./$2/"; }
+
+# Libraries other than libc are known to their adapters alone.
+libraries_in_adapters() {
+	{ lib_code; code preload/*.[ch]; } | grep -E '\b(g_(rec_)?(mutex|cond|rw_lock)_|omp_[a-z]+_lock|GOMP_)'
+}
 
 preload_is_not_included() {
 	includes $(find lib tools demo -name '*.[ch]') | while IFS=: read -r where line name; do
@@ -506,6 +511,8 @@ for from in section life adapt evidence check state policy base; do
 		esac
 	done
 done
+rule libraries_in_adapters preload/planted.c "void g_mutex_lock(void *m);"
+catches transactions_only_in_elision preload/adapters/planted.c "void f(void) { rtm_end(); }"
 rule preload_is_not_included tools/cmd/planted.c '#include "../preload/real.h"'
 rule tools_see_formats_only tools/print/html/planted.c '#include "../../../lib/section/engine.h"'
 rule tools_base_sees_nothing tools/base/text.c '#include "../names/short.h"'

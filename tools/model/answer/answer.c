@@ -128,7 +128,8 @@ static double off_processor(const struct report *r, const struct candidate *c, c
 	const struct class_use *use = &r->uses[c->class_index];
 	double held = report_ns(r, use->held);
 
-	if (class->nr_locks != 1 || class->kind != ELIDE_KIND_MUTEX || !holders || !holders->known || held <= 0)
+	if (class->nr_locks != 1 || (class->kind != ELIDE_KIND_MUTEX && class->kind != ELIDE_KIND_LIBRARY) ||
+	    !holders || !holders->known || held <= 0)
 		return 0;
 	return fmax(0, 1 - (holders->ran + holders->late) / held);
 }
