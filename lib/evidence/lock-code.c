@@ -191,6 +191,13 @@ struct where {
 	enum elide_lock_code code;
 };
 
+static bool is_own(const struct link_map *object)
+{
+	struct dl_find_object own;
+
+	return !_dl_find_object((void *)(uintptr_t)is_own, &own) && own.dlfo_link_map == object;
+}
+
 static struct where where_is(const void *site)
 {
 	struct where w = {0};
@@ -206,7 +213,8 @@ static struct where where_is(const void *site)
 		return w;
 	w.named = true;
 	w.code = elide_lock_code_name(name);
-	if (w.code == ELIDE_LOCK_CODE_OUTSIDE && elide_wrapper_matches(name))
+	/* A wrapper of a library's unlock function is passed where that wakes a thread by a futex call. */
+	if (w.code == ELIDE_LOCK_CODE_OUTSIDE && (is_own(w.object) || elide_wrapper_matches(name)))
 		w.code = ELIDE_LOCK_CODE_ANY;
 	return w;
 }

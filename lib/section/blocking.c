@@ -74,6 +74,14 @@ static const void *call_as_lock(const void *site)
 	return (const void *)((uintptr_t)site | 1ull << 47);
 }
 
+/* Is the futex in the word of a lock of kind ELIDE_KIND_LIBRARY, for which its library waits by itself? */
+static bool is_library_lock(const void *word)
+{
+	uint32_t class_index = elide_registry_class(word);
+
+	return class_index != ELIDE_NONE && elide_class_info(class_index)->kind == ELIDE_KIND_LIBRARY;
+}
+
 /* What the class of a futex is found by. */
 static const void *futex_as_lock(const void *word, const void *site)
 {
@@ -102,7 +110,12 @@ static const void *futex_as_lock(const void *word, const void *site)
 void elide_blocking_begin_futex(struct elide_blocking *b, const void *word, const void *site, enum elide_kind kind)
 {
 	*b = (struct elide_blocking){0};
-	b->row = may_count() ? row_of(futex_as_lock(word, site), site, kind) : NULL;
+	if (!may_count())
+		return;
+	if (is_library_lock(word))
+		b->row = row_of(word, site, ELIDE_KIND_FUTEX_LOCK);
+	else
+		b->row = row_of(futex_as_lock(word, site), site, kind);
 	if (!b->row)
 		return;
 	b->waits = true;

@@ -95,6 +95,42 @@ static void condition(void)
 	truth_print(&truth);
 }
 
+/* Four threads meet; the last one wakes the others, which then wait for the mutex in GLib. */
+static int arrived, meeting;
+
+static __attribute__((noinline)) void meet(void)
+{
+	int now_at;
+
+	g_mutex_lock(&m);
+	now_at = meeting;
+	if (++arrived == 4) {
+		arrived = 0;
+		meeting++;
+		g_cond_broadcast(&c);
+	}
+	while (meeting == now_at)
+		g_cond_wait(&c, &m);
+	nap(100 * US);
+	g_mutex_unlock(&m);
+	truth.acquired++;
+}
+
+static void *meet_thread(void *arg)
+{
+	for (int i = 0; i < 100; i++)
+		meet();
+	return NULL;
+}
+
+static void relock(void)
+{
+	truth.waits = false;
+	run_threads(4, meet_thread);
+	truth_print(&truth);
+	printf("truth blocker m/futex-lock meet\ntruth names m\n");
+}
+
 /* Locks that GLib makes of pthread's: the first call of each makes it. Here they are made, one a line. */
 static int made_at[2];
 
@@ -120,6 +156,7 @@ static const struct scenario scenarios[] = {
 	{ "asleep", asleep },
 	{ "short", short_sections },
 	{ "condition", condition },
+	{ "relock", relock },
 	{ "made", made },
 	{ NULL, NULL }
 };

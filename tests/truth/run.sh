@@ -164,7 +164,7 @@ done
 for name in asleep short semaphore barrier turns parking wrapped processor; do
 	scenario $name "$truth/wait" $name
 done
-for name in asleep short condition made; do
+for name in asleep short condition relock made; do
 	scenario "glib $name" "$truth/glib" $name
 done
 scenario openmp env OMP_WAIT_POLICY=passive "$truth/openmp"

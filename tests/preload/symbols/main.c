@@ -106,7 +106,7 @@ static const struct test tests[] = {
 	TEST(chroot, 0, 0), TEST(prctl, 0, 0),
 	CALLS(syscall, 0, 0, FUTEX, 1, 1, 0, 0),
 	TEST(g_mutex_lock, 1, 1), TEST(g_mutex_trylock, 1, 1), TEST(g_mutex_unlock, 2, 1),
-	TEST(g_mutex_init, 1, 1), TEST(g_mutex_clear, 2, 2), ROW(g_cond_wait, 1, 1, 0, 1),
+	TEST(g_mutex_init, 1, 1), TEST(g_mutex_clear, 2, 2), CALLS(g_cond_wait, 1, 1, FUTEX, 0, 1, 0, 1),
 	ROW(g_cond_wait_until, 1, 1, 0, 1), ROW(g_cond_timed_wait, 1, 1, 0, 1),
 	TEST(omp_set_lock, 1, 1), TEST(omp_test_lock, 1, 1), TEST(omp_unset_lock, 2, 1),
 	TEST(omp_init_lock, 1, 1), TEST(omp_destroy_lock, 2, 2),
