@@ -213,7 +213,7 @@ static void wrapper_global(void *arg)
 	nameless = !elide_known_call(&known, *site, &passes) && !is_wrapper(*site) && is_nameless(*site);
 	if (nameless || is_wrapper(*site)) {
 		nr = elide_walk_some(frames, stacks, ARRAY_SIZE(frames), *site, emulated);
-		/* GLib's rwlocks and recursive mutexes are made in such a function. It is one if a wrapper calls it. */
+		/* It is a wrapper if one calls it: GLib makes its rwlocks and recursive mutexes in such functions. */
 		if (nameless && nr > 1 && is_wrapper((const void *)frames[1]))
 			elide_known_note(&known, *site, true);
 		for (; i + 1 < nr && is_wrapper((const void *)frames[i]); i++)

@@ -43,8 +43,8 @@ static bool is_of_kind(uint32_t tag, enum elide_kind kind)
 	uint32_t class_kind = elide_class_info(elide_tag_class(tag))->kind;
 
 	/*
-	 * A custom lock may have its word in a lock that it falls back to. GLib's wait for a condition variable
-	 * waits for the mutex in a futex call.
+	 * A custom lock may have its word in a lock that it falls back to. A library may wait for its own lock in
+	 * a futex call that is seen, as in GLib's wait for a condition variable.
 	 */
 	return class_kind == elide_class_kind(kind) ||
 	       (class_kind == ELIDE_KIND_LIBRARY && elide_kind_is_futex(kind)) ||

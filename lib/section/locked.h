@@ -156,7 +156,7 @@ static inline unsigned long long elide_hold_over(struct elide_thread *t, const v
 /** elide_hold_count() - count the hold time of @lock, which was over at @end, from elide_hold_over(). */
 void elide_hold_count(struct elide_thread *t, const void *lock, unsigned long long end);
 
-/** elide_hold_resume() - the hold time of @lock goes on, after a wait that has released it and began at @since. */
+/** elide_hold_resume() - the hold time of @lock goes on after a wait that has released it, begun at @since. */
 void elide_hold_resume(struct elide_thread *t, const void *lock, unsigned long long since);
 
 /** elide_hold_end() - @lock is about to be released: count its hold time, if that is measured. */

@@ -64,6 +64,11 @@ static void **place(struct adapter_real *real, const struct function *f)
 	return (void **)((char *)real + f->at);
 }
 
+static void *value(const struct adapter_real *real, const struct function *f)
+{
+	return *(void *const *)((const char *)real + f->at);
+}
+
 /**
  * struct search - for the object of a type.
  * @type: the type
@@ -127,8 +132,8 @@ static void set(enum adapter_type type, const struct adapter_real *from)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (functions[i].type == type)
-			__atomic_store_n(place(&adapter_real, &functions[i]),
-					 *place((struct adapter_real *)from, &functions[i]), __ATOMIC_RELAXED);
+			__atomic_store_n(place(&adapter_real, &functions[i]), value(from, &functions[i]),
+					 __ATOMIC_RELAXED);
 }
 
 /* Find what a call needs that is passed on. */
@@ -174,10 +179,13 @@ void adapter_find(void)
 static bool is_there(const struct function *f)
 {
 	struct dl_find_object found;
-	void *at = *place(&adapter_real, f);
+	void *at = value(&adapter_real, f);
+	const struct link_map *m;
 
-	return !_dl_find_object(at, &found) && found.dlfo_link_map &&
-	       find_in_object(found.dlfo_link_map->l_addr, found.dlfo_link_map->l_ld, f->name, f->version) == at;
+	if (_dl_find_object(at, &found))
+		return false;
+	m = found.dlfo_link_map;
+	return m && find_in_object(m->l_addr, m->l_ld, f->name, f->version) == at;
 }
 
 void adapter_unloaded(void)
@@ -185,7 +193,7 @@ void adapter_unloaded(void)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		const struct function *f = &functions[i];
 
-		if (*place(&adapter_real, f) == *place((struct adapter_real *)&adapter_firsts, f) || is_there(f))
+		if (value(&adapter_real, f) == value(&adapter_firsts, f) || is_there(f))
 			continue;
 		__atomic_store_n(&adapter_hows[f->type], ADAPTER_UNSEEN, __ATOMIC_RELAXED);
 		set(f->type, &adapter_firsts);

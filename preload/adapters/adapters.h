@@ -23,9 +23,9 @@ enum adapter_type {
 /**
  * enum adapter_how - how the calls of a type of lock are treated.
  *
- * ADAPTER_UNSEEN: its library has not been called yet. ADAPTER_ASIDE: they are passed on. ADAPTER_COUNTED: they
- * are counted, and the real functions alone know how a lock is locked. ADAPTER_WORD: the lock is a word of
- * 4 bytes, 0: free, 1: held by a thread for which none waits, and may be elided.
+ * ADAPTER_UNSEEN: its library has not been called yet. ADAPTER_ASIDE: they are passed on. ADAPTER_COUNTED:
+ * they are counted, and the real functions alone know how a lock is locked. ADAPTER_WORD: the lock is a word
+ * of 4 bytes, 0: free, 1: held by a thread for which none waits, and may be elided.
  */
 enum adapter_how { ADAPTER_UNSEEN, ADAPTER_ASIDE, ADAPTER_COUNTED, ADAPTER_WORD };
 
@@ -51,8 +51,8 @@ extern uint8_t adapter_hows[NR_ADAPTERS];
 /**
  * adapter_resolve() - find and verify the functions of a type.
  *
- * They are those of the first object behind this library in the loader's list that has the type's first
- * function, else of one before it. Takes the loader's lock of that list, which is held for short times only.
+ * They are those of the first object behind this library in the loader's list that has them all, else of one
+ * before it. Takes the loader's lock of that list, which is held for short times only.
  * Any number of threads may call it at once, once the engine runs. Aborts an elided section.
  *
  * Return: not ADAPTER_UNSEEN.

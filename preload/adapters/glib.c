@@ -2,9 +2,9 @@
 /*
  * glib.c - GLib's GMutex, and its waits for a GCond.
  *
- * A GMutex is a word: 0: free, 1: held, 2: held, and a thread may sleep. Its recursive mutexes and reader-writer
- * locks are pthread's. GLib calls its own functions directly, so a lock that GLib takes for itself is not seen,
- * nor is that a wait for a GCond releases and locks the mutex: the wrappers of these do what belongs to that.
+ * A GMutex is a word: 0: free, 1: held, 2: held, and a thread may sleep. GLib's recursive mutexes and
+ * reader-writer locks are pthread's. GLib calls its own functions directly. So a lock that it takes for itself
+ * is not seen, nor that a wait for a GCond releases and locks the mutex: the wrappers of these waits know that.
  */
 #include "check/order.h"
 #include "word.h"
@@ -78,8 +78,8 @@ WRAPPER void g_mutex_clear(void *m)
 }
 
 /*
- * Before a wait for a GCond, which releases @m: a section around it cannot be elided, as GLib must find the mutex
- * locked. The wait is no part of the hold time.
+ * Before a wait for a GCond, which releases @m: a section around it cannot be elided, as GLib must find the
+ * mutex locked. The wait is no part of the hold time.
  */
 static unsigned long long wait_begins(void *m, const void *site)
 {

@@ -2,9 +2,9 @@
 /*
  * openmp.c - OpenMP's locks, and its critical sections as GCC compiles them.
  *
- * libgomp's simple locks and named critical sections are words. libomp's simple locks are not, and are counted by
- * its functions alone. Locks that nest and the unnamed critical section are counted and never elided: a section
- * around them aborts.
+ * libgomp's simple locks and named critical sections are words. libomp's simple locks are not, and are
+ * counted by its functions alone. Locks that nest and the unnamed critical section are counted and never elided: a
+ * section around them aborts.
  */
 #include "../wait.h"
 #include "word.h"
@@ -22,7 +22,7 @@ static const struct word_lock critical_name = {
 	.unlock = &adapter_real.GOMP_critical_name_end,
 };
 
-/* Locks that their holder may lock again: @trylock returns how often it has, 0 if another thread holds the lock. */
+/* Locks that their holder may lock again: @trylock returns how often it has, 0 if another thread has. */
 static const struct word_lock nest = {
 	.type = ADAPTER_omp_nest,
 	.lock = &adapter_real.nest_set,
@@ -309,9 +309,9 @@ NEST_WRAPPERS(, nest)
 NEST_WRAPPERS(_old, nest_old)
 
 /*
- * The unnamed critical section, whose word is libgomp's own: a variable of ours stands for it, with a name in the
- * manner of GCC's names for the others, which no variable of a program can have. A thread that finds it free, and
- * has to wait all the same for one that came at the same time, counts no wait.
+ * The unnamed critical section, whose word is libgomp's own: a variable of ours stands for it, with a name in
+ * the manner of GCC's names for the others, which no variable of a program can have. A thread that finds it
+ * free, and has to wait all the same for one that came at the same time, counts no wait.
  */
 __export union omp_critical {
 	struct {
@@ -355,7 +355,8 @@ WRAPPER void GOMP_critical_end(void)
 	unsigned long long end;
 	bool waited;
 
-	if (!t || !elide_process.running || elide_is_refused() || adapter_how(ADAPTER_critical) == ADAPTER_ASIDE) {
+	if (!t || !elide_process.running || elide_is_refused() ||
+	    adapter_how(ADAPTER_critical) == ADAPTER_ASIDE) {
 		adapter_real.GOMP_critical_end();
 		return;
 	}

@@ -87,7 +87,8 @@ static void lock_inside(const struct word_lock *l, struct elide_thread *t, struc
 {
 	if (elide_find_held(t, m))
 		rtm_abort(ELIDE_CODE_relock);
-	if (word_is(l) && elide_acquire(t, call, m, &word_rule, site, KIND, &elide_until_locked) == ELIDE_ELIDED)
+	if (word_is(l) &&
+	    elide_acquire(t, call, m, &word_rule, site, KIND, &elide_until_locked) == ELIDE_ELIDED)
 		return;
 	(*l->lock)(m);
 	counted_inside(t, call, m, site, KIND, true, 0);

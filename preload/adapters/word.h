@@ -2,8 +2,8 @@
 /*
  * word.h - the wrappers of a lock with one holder: its usual calls inline, all others in word.c.
  *
- * A lock that is ADAPTER_WORD is locked and released here while nobody waits for it. The library's functions do
- * everything else, as they alone know how a thread that waits is woken.
+ * A lock that is ADAPTER_WORD is locked and released here while nobody waits for it. The library's functions
+ * do everything else, as they alone know how a thread that waits is woken.
  */
 #ifndef ELIDE_ADAPTERS_WORD_H
 #define ELIDE_ADAPTERS_WORD_H
@@ -54,7 +54,7 @@ void word_init(enum adapter_type type, const void *m, const void *site, const vo
 void word_destroy_begin(enum adapter_type type, const void *m);
 void word_destroy_end(enum adapter_type type, const void *m);
 
-/** word_release_begin() - before the release of a lock that was locked. Return: for elide_release_count() after it. */
+/** word_release_begin() - before a lock that was locked is released. Return: for elide_release_count(). */
 static inline unsigned long long word_release_begin(struct elide_thread *t, const void *m)
 {
 	unsigned long long end = elide_hold_over(t, m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * adapted.c - mutexes of GLib, or OpenMP's locks, of libraries that are loaded and unloaded while the program runs.
+ * adapted.c - GLib's mutexes, or OpenMP's locks, of libraries that are loaded and unloaded meanwhile.
  *
  * adapted count LIBRARY...     with each in turn, 4 threads count under a mutex
  * adapted torture LIBRARY      as well, beside signals, forks, waits for a GCond and trylocks

@@ -4,9 +4,9 @@
  *
  *   1  that of GLib: 0: free, 1: held
  *   2  a held mutex is 2
- *   3  the thread's id is in the second word of a held mutex, and the functions call one another as programs do
- *   4  1: free, 0: held; but that of GLib for the second mutex, with which the functions are tried: what is not
- *      seen there would let two threads into a section
+ *   3  the thread's id is in the second word of a held mutex; the functions call one another as programs do
+ *   4  1: free, 0: held; but that of GLib for the second mutex, with which the functions are tried: what is
+ *      not seen there would let two threads into a section
  */
 #include <sched.h>
 #include <stddef.h>

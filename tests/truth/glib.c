@@ -149,7 +149,8 @@ static void made(void)
 	for (int i = 0; i < 200; i++)
 		user();
 	truth_print(&truth_made);
-	printf("truth callers * 1\ntruth names made in user glib.c:%d,made in user glib.c:%d\n", made_at[0], made_at[1]);
+	printf("truth callers * 1\ntruth names made in user glib.c:%d,made in user glib.c:%d\n", made_at[0],
+	       made_at[1]);
 }
 
 static const struct scenario scenarios[] = {

@@ -15,7 +15,8 @@ static omp_nest_lock_t nested;
 static struct truth truth_simple = { .name = "simple", .after = { &truth_simple }, .waits = true };
 static struct truth truth_nested = { .name = "nested", .after = { &truth_nested }, .waits = true };
 static struct truth truth_unnamed = { .name = ".gomp_critical", .after = { &truth_unnamed }, .waits = true };
-static struct truth truth_named = { .name = ".gomp_critical_user_mine", .after = { &truth_named }, .waits = true };
+static struct truth truth_named = { .name = ".gomp_critical_user_mine", .after = { &truth_named },
+				    .waits = true };
 
 static void locks(void)
 {
@@ -23,7 +24,8 @@ static void locks(void)
 		SECTION(&truth_simple, omp_set_lock(&simple), nap(500 * US), omp_unset_lock(&simple));
 #pragma omp barrier
 	for (int i = 0; i < ROUNDS; i++)
-		SECTION(&truth_nested, (omp_set_nest_lock(&nested), omp_set_nest_lock(&nested)), nap(500 * US),
+		SECTION(&truth_nested, (omp_set_nest_lock(&nested), omp_set_nest_lock(&nested)),
+			nap(500 * US),
 			(omp_unset_nest_lock(&nested), omp_unset_nest_lock(&nested)));
 }
 
