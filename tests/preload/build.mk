@@ -37,10 +37,11 @@ STACK_SRC := $(wildcard tests/preload/stack/*.c) $(filter-out %/main.c,$(SYMBOLS
 
 $(PRELOAD_TEST_DIR)/stack: private SANFLAGS :=
 $(PRELOAD_TEST_DIR)/stack: $(STACK_SRC) $(wildcard tests/preload/stack/*.h tests/preload/symbols/*.h preload/*.def \
-		preload/heap/*.def)
+		preload/*/*.def)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fno-builtin -o $@ $(STACK_SRC) -pthread -ldl -Wl,-z,now
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fno-builtin -o $@ $(STACK_SRC) -pthread -ldl -Wl,-z,now \
+		-Wl,--no-as-needed -lglib-2.0 -lgomp
 
 preload-tests: $(PRELOAD_TEST_DIR)/stack
 

@@ -3,7 +3,7 @@
  * main.c - prints a line "NAME BYTES" for each function that the libraries stand in front of: how deep
  * its calls go into the stack of their thread. tests/preload/stack.sh compares.
  *
- * Each symbol of preload/symbols.def is called by its test in ../symbols, for new locks, and in
+ * Each symbol of preload/symbols.def and preload/adapters/symbols.def is called by its test in ../symbols, for new locks, and in
  * scenes.c where it has to wait, aborts, reports, or misuses a lock. One without a test stops the build.
  */
 #include <dlfcn.h>
@@ -34,6 +34,10 @@ static const struct row {
 #include "../../../preload/symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
+#define ADAPTER_SYMBOL(type, id, symbol, version, result, parameters, arguments) \
+	[ROW_##id] = {#id, #symbol, version, (const char *(*)(void *))(void *)test_##id},
+#include "../../../preload/adapters/symbols.def"
+#undef ADAPTER_SYMBOL
 #define HEAP_SYMBOL(name, result, parameters, arguments) [ROW_##name] = {#name, #name, "", NULL},
 #include "../../../preload/heap/symbols.def"
 #undef HEAP_SYMBOL

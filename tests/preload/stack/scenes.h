@@ -11,6 +11,9 @@ enum row_name {
 #include "../../../preload/symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
+#define ADAPTER_SYMBOL(type, id, symbol, version, result, parameters, arguments) ROW_##id,
+#include "../../../preload/adapters/symbols.def"
+#undef ADAPTER_SYMBOL
 #define HEAP_SYMBOL(name, result, parameters, arguments) ROW_##name,
 #include "../../../preload/heap/symbols.def"
 #undef HEAP_SYMBOL
