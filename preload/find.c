@@ -155,3 +155,29 @@ ElfW(Sym) *find_own_symbol(const char *name, const char *version, uintptr_t *bas
 	*base = o.base;
 	return (ElfW(Sym) *)symbol_in(&o, name, version);
 }
+
+bool find_is_late(void)
+{
+	const struct link_map *own = own_object();
+	static const char libc[] = "/libc.so.6";
+
+	for (const struct link_map *m = own->l_prev; m; m = m->l_prev) {
+		size_t len = m->l_name ? strlen(m->l_name) : 0;
+
+		if (len >= sizeof(libc) && !strcmp(m->l_name + len + 1 - sizeof(libc), libc))
+			return true;
+	}
+	return false;
+}
+
+/* Called with the lock by which the loader guards its list of objects. */
+static int call_body(struct dl_phdr_info *info, size_t size, void *body)
+{
+	(*(void (**)(void))body)();
+	return 1;
+}
+
+void find_locked(void (*body)(void))
+{
+	dl_iterate_phdr(call_body, &body);
+}

@@ -6,6 +6,7 @@
 #define ELIDE_FIND_H
 
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -40,6 +41,20 @@ void *find_in_object(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name,
  * Return: its entry in the symbol table, in read-only memory; NULL if there is none.
  */
 ElfW(Sym) *find_own_symbol(const char *name, const char *version, uintptr_t *base);
+
+/**
+ * find_locked() - call @body while no other thread loads or unloads an object.
+ *
+ * In a running process all other functions here need that. Acquires the loader's lock.
+ */
+void find_locked(void (*body)(void));
+
+/**
+ * find_is_late() - was this library loaded into a running process, and not at its start?
+ *
+ * Then it comes after libc in the loader's list, and not before.
+ */
+bool find_is_late(void);
 
 #pragma GCC visibility pop
 

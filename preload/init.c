@@ -7,20 +7,21 @@
  */
 #include <stddef.h>
 
-#include "bypass.h"
+#include "bind.h"
+#include "find.h"
 #include "glibc-layout.h"
+#include "init.h"
 #include "life/fork.h"
 #include "real.h"
 #include "state/settings.h"
 
-__attribute__((constructor)) static void start(void)
+void init_wrappers(void)
 {
-	real_resolve();
-	if (!elide_process.running) {
-		bypass_wrappers();
-		return;
-	}
-	pthread_atfork(NULL, NULL, elide_forked);
+	static bool watches_forks;
+
+	if (!watches_forks)
+		pthread_atfork(NULL, NULL, elide_forked);
+	watches_forks = true;
 	glibc_layout_check();
 	elide_process.tid_at = glibc_tid_at();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
@@ -30,4 +31,17 @@ __attribute__((constructor)) static void start(void)
 	if (glibc_layout.rwlock)
 		elide_process.holder[ELIDE_KIND_RWLOCK_WRITE] =
 			offsetof(pthread_rwlock_t, __data.__cur_writer);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	/* In a process that runs already: see attach.c. */
+	if (find_is_late())
+		return;
+	real_resolve();
+	if (!elide_process.running) {
+		bind_functions_for_good();
+		return;
+	}
+	init_wrappers();
 }

@@ -28,67 +28,75 @@ static void set_joining(bool joining)
 	elide_active_add(joining ? -1 : 1);
 }
 
+/* A wait for the end of a thread. @begun: of elide_file_join(); @tid: of the thread, 0: it has ended */
+struct join {
+	uint32_t begun;
+	uint32_t tid;
+};
+
 /*
  * Before the call: find the thread's id. An ended thread needs none, as no other one gets its handle before
  * it is joined: tell its end at once.
  */
-static uint32_t before(pthread_t thread)
+static struct join before(pthread_t thread)
 {
+	struct join join = {0};
 	clockid_t clock;
 
 	if (elide_inside(elide_self))
-		return 0;
+		return join;
 	set_joining(true);
-	elide_file_join(true);
+	join.begun = elide_file_join();
 	if (!pthread_getcpuclockid(thread, &clock))
-		return CLOCK_TID(clock);
-	elide_thread_joined((const void *)thread, 0);
-	return 0;
+		join.tid = CLOCK_TID(clock);
+	else
+		elide_thread_joined((const void *)thread, 0);
+	return join;
 }
 
 /* After the call. Returns @err. */
-static int joined(pthread_t thread, uint32_t tid, int err)
+static int joined(pthread_t thread, struct join join, int err)
 {
 	set_joining(false);
-	if (!elide_inside(elide_self))
-		elide_file_join(false);
-	if (!err && tid)
-		elide_thread_joined((const void *)thread, tid);
+	if (join.begun && !elide_inside(elide_self))
+		elide_file_joined(join.begun);
+	if (!err && join.tid)
+		elide_thread_joined((const void *)thread, join.tid);
 	return err;
 }
 
 WRAPPER int pthread_join(pthread_t thread, void **value)
 {
-	uint32_t tid = before(thread);
+	struct join join = before(thread);
 
-	return joined(thread, tid, real.join(thread, value));
+	return joined(thread, join, real.join(thread, value));
 }
 
 WRAPPER int pthread_tryjoin_np(pthread_t thread, void **value)
 {
-	uint32_t tid = before(thread);
+	struct join join = before(thread);
 
-	return joined(thread, tid, real.tryjoin(thread, value));
+	return joined(thread, join, real.tryjoin(thread, value));
 }
 
 WRAPPER int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
 {
-	uint32_t tid = before(thread);
+	struct join join = before(thread);
 
-	return joined(thread, tid, real.timedjoin(thread, value, until));
+	return joined(thread, join, real.timedjoin(thread, value, until));
 }
 
 WRAPPER int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
 				 const struct timespec *until)
 {
-	uint32_t tid = before(thread);
+	struct join join = before(thread);
 
-	return joined(thread, tid, real.clockjoin(thread, value, clock, until));
+	return joined(thread, join, real.clockjoin(thread, value, clock, until));
 }
 
 WRAPPER int thrd_join(thrd_t thread, int *value)
 {
-	uint32_t tid = before(thread);
+	struct join join = before(thread);
 
-	return joined(thread, tid, real.thrd_join(thread, value));
+	return joined(thread, join, real.thrd_join(thread, value));
 }

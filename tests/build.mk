@@ -41,6 +41,7 @@ LONG_MINUTES ?= 30
 check-long: SEEDS = 50
 check-long: export FORM = long
 check-long: export KILLS = 200
+check-long: export ATTACH_ROUNDS = 26
 check-long: export FUZZ = 1000
 check-long: export THREADS_SECONDS = 600
 check-long: export SERIAL_SEEDS = 500

@@ -86,6 +86,9 @@ void elide_data_publish(struct elide_chunk *chunk);
 /** elide_data_path() - path of the data file as it is now, NULL if nothing is saved. */
 const char *elide_data_path(void);
 
+/** elide_data_path_last() - path of the data file, also after elide_data_leave(); "" if there was none. */
+const char *elide_data_path_last(void);
+
 /**
  * elide_data_start() - prepare to count the descendants of this process that have no data file.
  * @began_ns: CLOCK_REALTIME at its start
@@ -128,6 +131,16 @@ void elide_data_open_up(void);
  * @err: why
  */
 void elide_data_none(int err);
+
+/**
+ * elide_data_leave() - the file is closed: put memory with the same content where it is mapped.
+ *
+ * For a process that goes on and may open another file. A thread that was in a lock call when the file was
+ * closed counts in that memory, which therefore stays mapped.
+ *
+ * Return: 0; -errno: then the file stays mapped.
+ */
+int elide_data_leave(void);
 
 /** elide_data_forget() - in a forked child: detach it from the parent's file; it has none yet. */
 void elide_data_forget(void);

@@ -562,9 +562,43 @@ void elide_data_detach(void)
 	file.detached = true;
 }
 
+int elide_data_leave(void)
+{
+	void *copy;
+
+	/* The header alone: nothing is mapped. */
+	if (!file.map || elide_data == &idle.header)
+		return 0;
+	copy = sys_mmap(NULL, file.backed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (copy == MAP_FAILED)
+		return -errno;
+	memcpy(copy, file.map, file.used < file.backed ? file.used : file.backed);
+	/* One step for the threads that count meanwhile. */
+	if (sys_call(mremap, (long)copy, file.backed, file.backed, MREMAP_MAYMOVE | MREMAP_FIXED,
+		     (long)file.map, 0) < 0) {
+		int err = errno;
+
+		sys_munmap(copy, file.backed);
+		return -err;
+	}
+	if (file.reserve > file.backed)
+		sys_munmap(file.map + file.backed, file.reserve - file.backed);
+	file.reserve = file.backed;
+	file.saved = file.created = false;
+	if (kept >= 0 && !is_ours(kept))
+		sys_close(kept);
+	kept = -1;
+	return 0;
+}
+
 const char *elide_data_path(void)
 {
 	return file.saved ? elide_data_name.path : NULL;
+}
+
+const char *elide_data_path_last(void)
+{
+	return elide_data_name.path;
 }
 
 void elide_data_forget(void)

@@ -19,6 +19,7 @@
 /* What descriptor 2 was at the start. */
 static struct {
 	bool started;
+	bool keep;
 	bool known;
 	dev_t dev;
 	ino_t ino;
@@ -42,6 +43,16 @@ void elide_log_start(void)
 	first.known = true;
 	first.dev = st.st_dev;
 	first.ino = st.st_ino;
+}
+
+void elide_log_keep(void)
+{
+	first.keep = true;
+}
+
+const char *elide_log_last(void)
+{
+	return unsaid.text;
 }
 
 /* May the file be longer by @len bytes, at its end or at the descriptor's offset? */
@@ -156,7 +167,7 @@ void elide_log(const char *format, ...)
 	va_end(args);
 	len += n < (int)sizeof(line) - len - 1 ? n : (int)sizeof(line) - len - 2;
 	line[len] = '\n';
-	if (!write_quietly(line, len + 1))
+	if (first.keep || !write_quietly(line, len + 1))
 		keep(line + begin, len - begin);
 	errno = saved;
 }

@@ -15,6 +15,16 @@
 /** elide_log_start() - remember what standard error is. Before that any descriptor 2 will do. */
 void elide_log_start(void);
 
+/**
+ * elide_log_keep() - from now on no line is written to standard error: all go into the data file.
+ *
+ * For a process that did not ask for the library: its standard error is not ours.
+ */
+void elide_log_keep(void);
+
+/** elide_log_last() - the last line that was not written; "" if there is none. */
+const char *elide_log_last(void);
+
 /** elide_log_fill() - write into the header the lines that were not written to standard error. */
 void elide_log_fill(struct elide_header *h);
 

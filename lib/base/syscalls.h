@@ -97,6 +97,18 @@ static inline long sys_futex(const void *word, int operation, uint32_t value,
 }
 
 /*
+ * Wait for @ns nanoseconds, or less. Not by nanosleep(2), which makes the kernel forget how long a system call
+ * is still to wait that a stop of the thread has interrupted.
+ */
+static inline void sys_wait_ns(uint64_t ns)
+{
+	static const uint32_t word;
+	const struct timespec pause = {.tv_nsec = (long)ns};
+
+	sys_raw(SYS_futex, (long)&word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, (long)&pause, 0, 0);
+}
+
+/*
  * Has the word, in memory that may not be mapped, this value? No if a filter denies this operation of
  * futex(2), which is not one of a lock call. Wakes nobody.
  */

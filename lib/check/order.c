@@ -75,6 +75,12 @@ int elide_order_start(void)
 	return order ? 0 : -ENOMEM;
 }
 
+void elide_order_restart(void)
+{
+	if (order)
+		elide_wiped_clear(order, sizeof(*order));
+}
+
 static void drop(void)
 {
 	if (elide_data)

@@ -38,6 +38,9 @@
  */
 int elide_order_start(void);
 
+/** elide_order_restart() - a further data file begins: empty the tables. In a global-lock path. */
+void elide_order_restart(void);
+
 /**
  * elide_order_waits() - the thread is about to wait for a lock, perhaps for ever.
  * @t: the calling thread, outside transactions, here and below

@@ -25,6 +25,12 @@ int elide_evidence_events_start(void)
 	return events ? 0 : -ENOMEM;
 }
 
+void elide_evidence_events_restart(void)
+{
+	if (events)
+		elide_wiped_clear(events, sizeof(*events));
+}
+
 static void event_global(void *arg)
 {
 	const struct elide_event *decision = arg;

@@ -15,6 +15,9 @@
 /** elide_evidence_events_start() - make room for decisions. Return: 0 or -ENOMEM. */
 int elide_evidence_events_start(void);
 
+/** elide_evidence_events_restart() - a further data file begins, without decisions. In a global-lock path. */
+void elide_evidence_events_restart(void);
+
 /**
  * elide_evidence_event() - write down a decision about a call, or about the whole process.
  * @type: enum elide_event_type

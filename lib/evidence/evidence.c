@@ -22,6 +22,14 @@ int elide_evidence_start(void (*look)(uint32_t tid))
 	return 0;
 }
 
+void elide_evidence_restart(void)
+{
+	if (!elide_evidence)
+		return;
+	elide_wiped_clear(elide_evidence, sizeof(*elide_evidence));
+	elide_spans_start();
+}
+
 /*
  * Postpone a sample: its weight is added to the next event of its kind. A thread keeps one postponed
  * event: if one of another kind replaces it, its weight is lost.

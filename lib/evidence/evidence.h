@@ -57,6 +57,9 @@ static inline uint32_t elide_evidence_first(uint32_t nr)
  */
 int elide_evidence_start(void (*look)(uint32_t tid));
 
+/** elide_evidence_restart() - a further data file begins: empty the tables. In a global-lock path. */
+void elide_evidence_restart(void);
+
 /* @look of elide_evidence_start(). */
 extern void (*evidence_look)(uint32_t tid);
 

@@ -89,22 +89,37 @@ static struct {
 	uint64_t cycles;
 } joins;
 
-void elide_file_join(bool begins)
+/* Counts the files of the process that an attachment has begun; 1 with the first. */
+static uint32_t attachment = 1;
+
+static void add_join(int change)
 {
 	struct elide_header *h = elide_data;
-	uint64_t now;
+	uint64_t now = cycles_now();
 
+	__atomic_fetch_add(h ? &h->nr_joining : &joins.nr, change, __ATOMIC_RELAXED);
+	__atomic_fetch_add(h ? &h->joined : &joins.cycles, change > 0 ? -now : now, __ATOMIC_RELAXED);
+}
+
+uint32_t elide_file_join(void)
+{
 	/* A thread may have given up its time-stamp counter: PR_SET_TSC. */
 	if (!elide_process.running)
-		return;
-	now = cycles_now();
-	__atomic_fetch_add(h ? &h->nr_joining : &joins.nr, begins ? 1 : -1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(h ? &h->joined : &joins.cycles, begins ? -now : now, __ATOMIC_RELAXED);
+		return 0;
+	add_join(1);
+	return READ_ONCE(attachment);
+}
+
+void elide_file_joined(uint32_t begun)
+{
+	if (elide_process.running && begun == READ_ONCE(attachment))
+		add_join(-1);
 }
 
 void elide_file_forget(void)
 {
 	joins.nr = joins.cycles = 0;
+	WRITE_ONCE(attachment, attachment + 1);
 }
 
 static void fill_header(void)
@@ -113,7 +128,7 @@ static void fill_header(void)
 
 	__atomic_fetch_add(&h->nr_joining, joins.nr, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&h->joined, joins.cycles, __ATOMIC_RELAXED);
-	elide_file_forget();
+	joins.nr = joins.cycles = 0;
 	h->mode = elide_process.mode;
 	h->rtm = elide_process.rtm;
 	h->rtm_off = elide_process.mode == ELIDE_RUN_ELIDE && !elide_enabled;

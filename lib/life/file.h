@@ -29,15 +29,19 @@ void elide_file_tell_end(void);
 void elide_file_refresh_end(void);
 
 /**
- * elide_file_join() - the calling thread waits for the end of another one.
- * @begins: it is about to; false: it has waited
+ * elide_file_join() - the calling thread is about to wait for the end of another one.
  *
  * The wait of a thread that is cancelled meanwhile, or leaves it by longjmp(), counts up to the end of the
  * process.
+ *
+ * Return: for elide_file_joined().
  */
-void elide_file_join(bool begins);
+uint32_t elide_file_join(void);
 
-/** elide_file_forget() - in a forked child: no thread waits for the end of another one. */
+/** elide_file_joined() - the thread has waited. @begun: of elide_file_join(); a wait of an earlier file is left out */
+void elide_file_joined(uint32_t begun);
+
+/** elide_file_forget() - in a forked child, and where a further file begins: no thread waits for the end of another one. */
 void elide_file_forget(void);
 
 #pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "../base/vdso.h"
+#include "../check/misuse.h"
 #include "../check/order.h"
 #include "../emulator.h"
 #include "../evidence/decisions.h"
@@ -114,29 +115,29 @@ static void tell_denied(void)
 			  "it does without them, see elide(7)", nr, first);
 }
 
-void elide_start(bool secure)
-{
-	bool known = learn_filter(secure);
-	uint64_t began;
-	/* With a class of each kind for locks beyond the bounds. */
-	const uint32_t nr_classes = ELIDE_MAX_CLASSES + ELIDE_NR_KINDS;
+/* With a class of each kind for locks beyond the bounds. */
+#define NR_CLASSES (ELIDE_MAX_CLASSES + ELIDE_NR_KINDS)
 
-	elide_log_start();
-	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
-	began = elide_file_begin();
-	elide_tunables_read(secure ? NULL : environ);
-	if (!known || secure || elide_tunables.mode == ELIDE_MODE_OFF)
-		return;
-	tell_denied();
-	elide_ending_start();
+/* What the settings decide, before there are tables and after that. */
+static void decide(void)
+{
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
 	elide_what_if_start(elide_tunables.what_if);
+}
+
+/* Make the tables. @began: CLOCK_REALTIME at the start of the process. Return: 0 or -ENOMEM. */
+static int make_tables(uint64_t began)
+{
+	const uint32_t nr_classes = NR_CLASSES;
+
+	elide_ending_start();
+	decide();
 	if (elide_gate_start(begin_global_path) || adapt_start(nr_classes) || crowd_start() ||
 	    elide_registry_start(elide_tunables.max_locks, ELIDE_MAX_CLASSES)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
 		elide_enabled = elide_adapts = false;
-		return;
+		return -ENOMEM;
 	}
 	adapt_learned_start(nr_classes);
 	elide_data_start(began, elide_tunables.max_files);
@@ -144,6 +145,12 @@ void elide_start(bool secure)
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
 		elide_evidence_start(elide_thread_look);
+	return 0;
+}
+
+/* The tables are there. */
+static void run(void)
+{
 	elide_process.blames = elide_evidence && elide_process.config.elides &&
 			       elide_process.mode == ELIDE_RUN_ELIDE;
 	elide_process.watch_locked = elide_process.order;
@@ -158,6 +165,113 @@ void elide_start(bool secure)
 		elide_log("%s: %s", elide_enabled ? "eliding" :
 				    elide_adapts ? "restricting" : "profiling", elide_process.why);
 	elide_process.running = true;
+}
+
+void elide_start(bool secure)
+{
+	bool known = learn_filter(secure);
+	uint64_t began;
+
+	elide_log_start();
+	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
+	began = elide_file_begin();
+	elide_tunables_read(secure ? NULL : environ);
+	if (!known || secure || elide_tunables.mode == ELIDE_MODE_OFF)
+		return;
+	tell_denied();
+	if (!make_tables(began))
+		run();
+}
+
+/**
+ * struct late - a start in a process that runs already.
+ * @again: there are tables of an earlier data file
+ * @child: they are those of the parent, as the process was forked since
+ * @err: set
+ */
+struct late {
+	bool again;
+	bool child;
+	int err;
+};
+
+/* Nothing in the tables refers to the earlier file any more. */
+static void restart(bool child)
+{
+	if (child) {
+		elide_threads_forget();
+		elide_gate_adopt();
+	} else {
+		elide_threads_restart();
+	}
+	elide_file_forget();
+	elide_misuse_forget();
+	adapt_forget();
+	adapt_learned_forget();
+	elide_evidence_restart();
+	elide_evidence_events_restart();
+	if (elide_process.order)
+		elide_order_restart();
+}
+
+static void late_global(void *arg)
+{
+	struct late *late = arg;
+
+	test_point(late_entered);
+	if (late->again)
+		restart(late->child);
+	test_point(late_publish);
+	/* Another thread may have been the first in a global-lock path. */
+	late->err = elide_data_path() ? 0 : elide_file_open(ELIDE_DATA_FIRST);
+	/* The file is memory. */
+	if (!late->err && !elide_data_path())
+		late->err = -EACCES;
+	test_point(late_done);
+}
+
+int elide_start_late(char *const *settings)
+{
+	static bool made;
+	struct late late = {.again = made, .child = made && !elide_gate_same_process(), .err = -EPERM};
+	uint64_t began;
+
+	elide_log_keep();
+	if (!made && !learn_filter(false))
+		return -EPERM;
+	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
+	began = elide_file_begin();
+	elide_tunables_read(settings);
+	if (made)
+		decide();
+	else
+		made = !make_tables(began);
+	if (!made)
+		return -ENOMEM;
+	if (elide_tunables.mode == ELIDE_MODE_ELIDE && elide_process.rtm == ELIDE_RTM_NONE)
+		return -ENOTSUP;
+	run();
+	elide_global_run_unready(late_global, &late);
+	if (late.err)
+		elide_leave();
+	return late.err;
+}
+
+void elide_stop_eliding(void)
+{
+	WRITE_ONCE(elide_enabled, false);
+	WRITE_ONCE(elide_adapts, false);
+}
+
+void elide_leave(void)
+{
+	elide_stop_eliding();
+	elide_stop();
+	WRITE_ONCE(elide_process.running, false);
+	/* Whoever is in a global-lock path ends it. */
+	elide_gate_close();
+	elide_gate_open();
+	elide_data_leave();
 }
 
 static void keep_global(void *arg)

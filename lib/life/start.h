@@ -17,6 +17,28 @@
  */
 void elide_start(bool secure);
 
+/**
+ * elide_start_late() - start in a process that has run without the library, or with it until elide_leave().
+ * @settings: as environ: ELIDE_NAME=VALUE, NULL last
+ *
+ * Opens the data file, and begins to count. The bounds of the tables are those of the first start. Not in a
+ * signal handler, nor in a section.
+ *
+ * Return: 0; -ENOTSUP if elision is asked for and there is no RTM: elide_process.why; another -errno if
+ * there is no file or no memory: elide_log_last() says more.
+ */
+int elide_start_late(char *const *settings);
+
+/** elide_stop_eliding() - no further section is elided, and no thread restricted. */
+void elide_stop_eliding(void);
+
+/**
+ * elide_leave() - close the data file and count nothing more: the process goes on without the library.
+ *
+ * Threads may be in lock calls for as long as they like, and finish them as if nothing had happened.
+ */
+void elide_leave(void);
+
 /** elide_stop() - the process ends: close the data file. Later calls are still counted in it. */
 void elide_stop(void);
 

@@ -24,6 +24,7 @@
 #include "../state/thread-list.h"
 #include "../state/thread-record.h"
 #include "../state/tid.h"
+#include "../state/wiped.h"
 #include "blocks.h"
 #include "lock.h"
 #include "threads.h"
@@ -84,9 +85,11 @@ static bool thread_end(struct elide_thread *t, uint32_t tid)
 	if (!tid || !__atomic_compare_exchange_n(&t->tid, &tid, 0, false, __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
 		return false;
-	elide_exit_held(t, tid);
-	elide_lock_count(t);
-	if (!t->joining)
+	if (!t->stale) {
+		elide_exit_held(t, tid);
+		elide_lock_count(t);
+	}
+	if (!t->joining && !t->stale)
 		elide_active_add(-1);
 	t->nr_holds = 0;
 	t->due.lock = NULL;
@@ -171,13 +174,15 @@ void elide_thread_look(uint32_t tid)
 		end_if_ended(t);
 }
 
-static void thread_init(struct elide_thread *t, uint32_t tid)
+/* @anew: the thread had the block before, for an earlier data file */
+static void thread_init(struct elide_thread *t, uint32_t tid, bool anew)
 {
 	uint32_t nr = __atomic_add_fetch(&elide_data->nr_threads, 1, __ATOMIC_RELAXED);
 
 	elide_tid_remember(tid);
 	WRITE_ONCE(t->handle, __builtin_thread_pointer());
-	elide_ending_begin(&t->ending, tid);
+	if (!anew)
+		elide_ending_begin(&t->ending, tid);
 	t->pid = elide_ending_is_known(&t->ending) ? 0 : elide_pid_now();
 	/* Pairs with thread_end(). */
 	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
@@ -214,10 +219,11 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	t->outer = NULL;
 	if (elide_process.rtm == ELIDE_RTM_EMULATED)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outer, 0);
-	if (!t->ready) {
+	if (!t->listed) {
+		t->listed = true;
 		elide_threads_add(t);
-		t->ready = true;
 	}
+	t->ready = true;
 }
 
 /* There is no block for the calling thread: it asks again after some acquisitions. */
@@ -236,7 +242,7 @@ static void refuse(void)
 
 static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 {
-	thread_init(t, tid);
+	thread_init(t, tid, false);
 	elide_refused = (struct elide_refused){0};
 	elide_self = elide_self_fast = t;
 	return t;
@@ -257,15 +263,46 @@ static void have_blocks(void)
 		elide_blocks_make(some - elide_blocks_left());
 }
 
+/*
+ * Zero a block of an earlier data file, as a fork does, but for what other threads and the kernel follow.
+ * In a global-lock path of the thread that has the block, or that has taken it.
+ */
+static void renew(struct elide_thread *t)
+{
+	static const size_t kept[][2] = {
+		{offsetof(struct elide_thread, next), sizeof(t->next)},
+		{offsetof(struct elide_thread, ending), sizeof(t->ending)},
+		{offsetof(struct elide_thread, more), sizeof(t->more)},
+		{sizeof(*t), 0},
+	};
+	struct elide_more *more = t->more;
+	bool listed = t->listed;
+	size_t at = 0;
+
+	if (more)
+		elide_wiped_clear(more, sizeof(*more));
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		memset((char *)t + at, 0, kept[i][0] - at);
+		at = kept[i][0] + kept[i][1];
+	}
+	t->listed = listed;
+	elide_block_furnish(t);
+}
+
 struct elide_thread *elide_thread_get(void)
 {
 	struct elide_thread *t = elide_self;
 	uint32_t tid = elide_tid_now();
 
+	if (t && t->stale) {
+		renew(t);
+		thread_init(t, tid, true);
+		return t;
+	}
 	if (t && !t->ready) {
 		/* Wiped by a fork. */
 		elide_block_furnish(t);
-		thread_init(t, tid);
+		thread_init(t, tid, false);
 		return t;
 	}
 	have_blocks();
@@ -273,6 +310,8 @@ struct elide_thread *elide_thread_get(void)
 	do
 		t = elide_block_pop();
 	while (!t && (elide_blocks_make(1) || find_ended()));
+	if (t && t->stale)
+		renew(t);
 	if (t)
 		return begin(t, tid);
 	refuse();
@@ -286,7 +325,7 @@ struct elide_thread *elide_thread_own(void)
 
 	if (!t)
 		return NULL;
-	if (unlikely(!elide_thread_record_is_made(t))) {
+	if (unlikely(t->stale || !elide_thread_record_is_made(t))) {
 		elide_block_push(t);
 		return NULL;
 	}
@@ -325,6 +364,40 @@ void elide_threads_reserve(uint32_t nr)
 {
 	if (nr > elide_blocks_left())
 		elide_blocks_make(nr - elide_blocks_left());
+}
+
+/* No block of an earlier data file is found by a look-up; its thread, or the next one, renews it. */
+static void set_stale(struct elide_thread *t)
+{
+	WRITE_ONCE(t->stale, true);
+	WRITE_ONCE(t->ready, false);
+	WRITE_ONCE(t->short_tid, ELIDE_NO_TID);
+}
+
+void elide_threads_restart(void)
+{
+	struct elide_thread *t, *next = NULL;
+
+	for (t = elide_threads_all(); t; t = t->next) {
+		end_if_ended(t);
+		set_stale(t);
+	}
+	/* Those that no thread has had are in no list but that of the free ones. */
+	while ((t = elide_block_pop())) {
+		set_stale(t);
+		t->next_free = next;
+		next = t;
+	}
+	while ((t = next)) {
+		next = t->next_free;
+		elide_block_push(t);
+	}
+	elide_calls_forget(0, UINTPTR_MAX);
+	look = NULL;
+	nr_looks = MAX_LOOKS;
+	few_left = false;
+	elide_nr_active = 0;
+	elide_thread_records_forget();
 }
 
 void elide_threads_forget(void)

@@ -58,6 +58,14 @@ void elide_thread_look(uint32_t tid);
  */
 void elide_threads_reserve(uint32_t nr);
 
+/**
+ * elide_threads_restart() - a further data file begins: no thread has a row in it yet.
+ *
+ * In a global-lock path, before the file is made. Threads that are in a lock call go on with what they have
+ * found there, which stays mapped: elide_data_leave().
+ */
+void elide_threads_restart(void);
+
 /** elide_threads_forget() - in a forked child: the other threads are gone. */
 void elide_threads_forget(void);
 

@@ -285,9 +285,14 @@ __export int elide_status(const char **why)
 	return elide_enabled;
 }
 
+/* Defined where the library may be loaded into a running process, which tells it when to start. */
+extern bool elide_waits(void) __attribute__((weak));
+
 /* Runs before the constructor of preload/, which may have to switch elision off. */
 __attribute__((constructor(65000))) static void start(void)
 {
+	if (elide_waits && elide_waits())
+		return;
 	/* It reads the whole environment. */
 	rtmgrind_time_stops();
 	elide_start(getauxval(AT_SECURE));

@@ -281,12 +281,10 @@ bool elide_own_run(void (*body)(void *arg), void *arg)
 
 void elide_gate_close(void)
 {
-	static const struct timespec pause = {.tv_nsec = CLOSE_PAUSE};
-
 	__atomic_add_fetch(&sys_forbidden, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < CLOSE_LONGEST / CLOSE_PAUSE &&
 			__atomic_load_n(&wiped->inside, __ATOMIC_SEQ_CST); i++)
-		sys_ask(nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+		sys_wait_ns(CLOSE_PAUSE);
 }
 
 void elide_gate_open(void)

@@ -200,7 +200,9 @@ struct elide_hold {
  * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
  *              policy all, the outermost first
  * @halted:     elide_halted() when the thread last looked
- * @ready:      false in a block that a fork has wiped
+ * @ready:      false in a block that a fork has wiped, or that is @stale
+ * @listed:     it is in the list of all blocks
+ * @stale:      it has rows and calls of an earlier data file: elide_threads_restart()
  * @joining:    the thread waits for the end of another one
  * @tid:        Linux thread id, as glibc writes it into mutexes that it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, as no hold time is being
@@ -288,6 +290,8 @@ struct elide_thread {
 	bool catches_up;
 
 	bool ready __cacheline_aligned;
+	bool listed;
+	bool stale;
 	bool halted;
 	bool joining;
 	uint32_t tid;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wiped.c - see wiped.h. */
+#include <string.h>
 #include <sys/mman.h>
 
 #include "../base/reserve.h"
@@ -28,4 +29,10 @@ void *elide_wiped_alloc(size_t size)
 	static struct elide_arena arena = {.map = map_wiped, .size = ARENA};
 
 	return elide_arena_take(&arena, size);
+}
+
+void elide_wiped_clear(void *p, size_t size)
+{
+	if (sys_madvise(p, size, MADV_DONTNEED))
+		memset(p, 0, size);
 }

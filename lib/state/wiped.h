@@ -17,6 +17,12 @@
  */
 void *elide_wiped_alloc(size_t size);
 
+/**
+ * elide_wiped_clear() - zero memory as a fork does in the child.
+ * @p, @size: all that elide_wiped_alloc() returned
+ */
+void elide_wiped_clear(void *p, size_t size);
+
 #pragma GCC visibility pop
 
 #endif

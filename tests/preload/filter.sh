@@ -131,6 +131,7 @@ sched_yield a contended spinlock at a restricted site
 clock_gettime a vDSO without a clock
 perf_event_open a processor with RTM
 poll no /proc
+mremap elide detach
 membarrier a table of locks that is made anew beside other threads
 futex_requeue the end of a thread that has used a lock outside of the program's own data
 tgkill a thread that begins with a robust mutex that the library does not know of

@@ -5,7 +5,8 @@ SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
 		  $(O)/tests/tools/sections $(O)/tests/tools/swapper $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
 		  $(O)/tests/tools/named $(O)/tests/tools/waiters $(O)/tests/tools/hang $(O)/tests/tools/serial $(O)/tests/tools/drops \
-		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
+		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped \
+		  $(O)/tests/tools/attached $(O)/tests/tools/kill-at
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -39,6 +40,16 @@ $(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/attached: $(OBJ)/tests/tools/attached.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/kill-at: $(OBJ)/tests/tools/kill-at.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^
 
 $(O)/tests/tools/wrapped: $(OBJ)/tests/tools/wrapped.o
 	$(call say,LD,$@)

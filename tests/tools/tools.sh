@@ -831,7 +831,7 @@ json 'doctor: JSON' 'd["mode"] == "profile" and not d["rtm_usable"]' \
 	"$elide" doctor --sysroot root --json
 
 # Manual pages: every long option of --help is in the page, and no page has one more
-for command in run report doctor stacks tunables; do
+for command in run report doctor stacks attach tunables; do
 	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
 	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
 		sort -u >in-page

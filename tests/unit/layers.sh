@@ -86,7 +86,7 @@ lib_includes_itself() {
 lib_root_is_public() {
 	for path in lib/*; do
 		case ${path#lib/} in
-		elide.h | datafile.h | datafile-rows.h | datafile-samples.h | live-name.h | what-if.h | row-sums.h | policy-numbers.h | emulator.h | compiler.h | rtm.h | *.def) ;;
+		elide.h | attach.h | datafile.h | datafile-rows.h | datafile-samples.h | live-name.h | what-if.h | row-sums.h | policy-numbers.h | emulator.h | compiler.h | rtm.h | *.def) ;;
 		build.mk | README.md | elide.pc.in) ;;
 		section | life | adapt | evidence | check | state | policy | base) ;;
 		*) echo "$path" ;;
@@ -145,7 +145,7 @@ tools_files() { find tools -name '*.[ch]' ! -path 'tools/rtmgrind/*'; }
 
 tools_see_formats_only() {
 	includes $(tools_files) | grep -E ':(\.\./)+(lib|preload|demo)/' |
-		grep -vE '/lib/(elide\.h|datafile\.h|live-name\.h|what-if\.h|row-sums\.h|policy-numbers\.h|compiler\.h|emulator\.h|[a-z]+\.def)$' |
+		grep -vE '/lib/(elide\.h|attach\.h|datafile\.h|live-name\.h|what-if\.h|row-sums\.h|policy-numbers\.h|compiler\.h|emulator\.h|[a-z]+\.def)$' |
 		grep -vE '^tools/(base/machine|selftest/[a-z]+)\.c:[0-9]+:(\.\./)+lib/rtm\.h$' # doctor's probe
 }
 

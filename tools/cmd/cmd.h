@@ -27,6 +27,8 @@ int cmd_compare(int argc, char **argv);
 int cmd_what_if(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_stacks(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
+int cmd_detach(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);

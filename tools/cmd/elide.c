@@ -24,6 +24,8 @@ static const struct command commands[] = {
 	{"report", cmd_report, "report on each lock and each call site of a run"},
 	{"top", cmd_top, "the report of a running process, as it changes"},
 	{"stacks", cmd_stacks, "what each thread of a running process waits for and holds now"},
+	{"attach", cmd_attach, "profile a process that runs already"},
+	{"detach", cmd_detach, "end what elide attach has begun"},
 	{"diff", cmd_diff, "the differences between two runs, lock by lock"},
 	{"merge", cmd_merge, "join the data files of many runs and hosts"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},

@@ -13,6 +13,7 @@
 
 #include "../../lib/compiler.h"
 #include "objects.h"
+#include "process.h"
 
 #define PAGE 4096ull
 
@@ -31,6 +32,12 @@ struct memory {
 	} pages[NR_PAGES];
 };
 
+void memory_forget(struct memory *m)
+{
+	for (size_t i = 0; i < NR_PAGES; i++)
+		m->pages[i].address = 1;
+}
+
 struct memory *memory_new(long pid)
 {
 	struct memory *m = malloc(sizeof(*m));
@@ -38,8 +45,7 @@ struct memory *memory_new(long pid)
 	if (!m)
 		return NULL;
 	m->pid = pid;
-	for (size_t i = 0; i < NR_PAGES; i++)
-		m->pages[i].address = 1;
+	memory_forget(m);
 	return m;
 }
 
@@ -80,7 +86,7 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t size)
 	return true;
 }
 
-uint64_t mapping_end(const struct mappings *maps, uint64_t address)
+static const struct mapping *mapping_of(const struct mappings *maps, uint64_t address)
 {
 	size_t low = 0, high = maps->nr;
 
@@ -92,23 +98,21 @@ uint64_t mapping_end(const struct mappings *maps, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < maps->nr && address >= maps->all[low].start ? maps->all[low].end : 0;
+	return low < maps->nr && address >= maps->all[low].start ? &maps->all[low] : NULL;
 }
 
-/* Do paths of the process mean other files here? */
-static bool has_own_root(long pid)
+uint64_t mapping_end(const struct mappings *maps, uint64_t address)
 {
-	struct stat ours, theirs;
-	char path[64], root[PATH_MAX];
-	ssize_t n;
+	const struct mapping *m = mapping_of(maps, address);
 
-	snprintf(path, sizeof(path), "/proc/%ld/root", pid);
-	n = readlink(path, root, sizeof(root) - 1);
-	if (n > 0 && !(n == 1 && *root == '/'))
-		return true;
-	snprintf(path, sizeof(path), "/proc/%ld/ns/mnt", pid);
-	return !stat("/proc/self/ns/mnt", &ours) && !stat(path, &theirs) &&
-	       ours.st_ino != theirs.st_ino;
+	return m ? m->end : 0;
+}
+
+uint64_t mapping_start(const struct mappings *maps, uint64_t address)
+{
+	const struct mapping *m = mapping_of(maps, address);
+
+	return m ? m->start : 0;
 }
 
 /* The build-id in notes, each of which is a name and a descriptor, padded to 4 bytes (gABI, ch. 5). */
@@ -253,7 +257,7 @@ int objects_read(struct objects *o, long pid, struct memory *m)
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
-	if (has_own_root(pid))
+	if (process_has_own_root(pid))
 		snprintf(root, sizeof(root), "/proc/%ld/root", pid);
 	while (!err && getline(&line, &size, f) > 0)
 		err = add_line(o, m, line, root);

@@ -28,6 +28,9 @@ struct mappings {
 /** mapping_end() - where the mapping ends that holds @address; 0 if there is none. */
 uint64_t mapping_end(const struct mappings *maps, uint64_t address);
 
+/** mapping_start() - where the mapping begins that holds @address; 0 if there is none. */
+uint64_t mapping_start(const struct mappings *maps, uint64_t address);
+
 struct memory;
 
 /** memory_new() - a reader of the memory of a process, which caches pages. NULL: no memory. */
@@ -39,6 +42,9 @@ struct memory *memory_new(long pid);
  * Return: could all of it be read?
  */
 bool memory_read(struct memory *m, uint64_t address, void *to, size_t size);
+
+/** memory_forget() - forget the pages that were read: the process may have changed them. */
+void memory_forget(struct memory *m);
 
 /** memory_free() - release what memory_new() took. */
 void memory_free(struct memory *m);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -322,4 +323,43 @@ void process_thread_name(long pid, int tid, char *name, size_t size)
 		name[strcspn(name, "\n")] = '\0';
 	if (f)
 		fclose(f);
+}
+
+bool process_has_own_root(long pid)
+{
+	struct stat ours, theirs;
+	char path[64], root[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/root", pid);
+	n = readlink(path, root, sizeof(root) - 1);
+	if (n > 0 && !(n == 1 && *root == '/'))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%ld/ns/mnt", pid);
+	return !stat("/proc/self/ns/mnt", &ours) && !stat(path, &theirs) &&
+	       ours.st_ino != theirs.st_ino;
+}
+
+bool process_waits_in_vfork(long pid)
+{
+	int *tids;
+	size_t nr;
+	bool waits = false;
+
+	if (process_threads(pid, &tids, &nr))
+		return false;
+	for (size_t i = 0; i < nr && !waits; i++) {
+		char file[64], line[128];
+		long call = -1;
+		FILE *f;
+
+		snprintf(file, sizeof(file), "task/%d/syscall", tids[i]);
+		f = open_proc(pid, file);
+		if (f && fgets(line, sizeof(line), f) && sscanf(line, "%ld", &call) == 1)
+			waits = call == SYS_vfork || call == SYS_clone || call == SYS_clone3;
+		if (f)
+			fclose(f);
+	}
+	free(tids);
+	return waits;
 }

@@ -93,6 +93,12 @@ int process_inner_tid(long pid, int tid);
  */
 long process_parent_with(long pid, int tid);
 
+/** process_has_own_root() - do paths of the process mean other files here? */
+bool process_has_own_root(long pid);
+
+/** process_waits_in_vfork() - does a thread wait until the child of its vfork(2) has its own memory? */
+bool process_waits_in_vfork(long pid);
+
 /** process_thread_name() - copy the name of a thread to @name, @size bytes; empty if it has ended. */
 void process_thread_name(long pid, int tid, char *name, size_t size);
 

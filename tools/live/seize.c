@@ -27,7 +27,7 @@
 #include "seize.h"
 
 /* Bytes of a stack to copy, at most; the rest is read when the threads run again. */
-#define STACK_MAX (128 << 10)
+#define STACK_MAX SEIZE_STACK_MAX
 
 /* Bytes of all stacks to copy, at most. */
 #define ARENA_MAX (1ul << 30)
@@ -89,7 +89,7 @@ static int seize_new(struct seizure *z, long pid)
 	return nr_new || !err ? nr_new : err;
 }
 
-static char state_of(long pid, int tid)
+char seize_state(long pid, int tid)
 {
 	char path[64], line[512], *end, state = '?';
 	FILE *f;
@@ -118,6 +118,8 @@ static bool has_stopped(struct seize_thread *t)
 	/* Not stopped by our request: a signal was about to be delivered, and will be. */
 	if (status >> 16 != PTRACE_EVENT_STOP)
 		t->signal = WSTOPSIG(status);
+	else
+		t->group_stop = WSTOPSIG(status) != SIGTRAP;
 	return true;
 }
 
@@ -133,7 +135,7 @@ static void await(struct seizure *z, long pid, size_t first, uint64_t start)
 
 			if (!t->seized || t->stopped || t->ended || has_stopped(t))
 				continue;
-			nr += passed < PATIENCE_NS || state_of(pid, t->tid) != 'D';
+			nr += passed < PATIENCE_NS || seize_state(pid, t->tid) != 'D';
 		}
 		if (!nr || passed > LIMIT_NS)
 			return;
@@ -227,14 +229,16 @@ static size_t copy_batch(long pid, struct seize_range *ranges, size_t nr)
 	return i < nr ? i + 1 : nr;
 }
 
+void seize_let_go(const struct seize_thread *t)
+{
+	ptrace(PTRACE_DETACH, t->tid, 0, (long)t->signal);
+}
+
 static void release(struct seizure *z)
 {
-	for (size_t i = 0; i < z->nr; i++) {
-		struct seize_thread *t = &z->threads[i];
-
-		if (t->stopped)
-			ptrace(PTRACE_DETACH, t->tid, 0, (long)t->signal);
-	}
+	for (size_t i = 0; i < z->nr; i++)
+		if (z->threads[i].stopped)
+			seize_let_go(&z->threads[i]);
 }
 
 static void work(struct seizure *z, long pid, const struct mappings *maps,
@@ -252,6 +256,28 @@ static void work(struct seizure *z, long pid, const struct mappings *maps,
 		done += copy_batch(pid, ranges + done, nr - done);
 	release(z);
 	z->stop_ns = now_ns() - start;
+}
+
+int seize_one(long pid, int tid, const struct mappings *maps, uint8_t *stack, struct seize_thread *t)
+{
+	struct seizure z = {.arena = stack, .arena_size = STACK_MAX};
+	uint64_t start = now_ns();
+
+	*t = (struct seize_thread){.tid = tid};
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+		return -errno;
+	while (!has_stopped(t)) {
+		/* It is detached from when it stops at last, which this process waits for. */
+		if (now_ns() - start > PATIENCE_NS && seize_state(pid, tid) == 'D')
+			return -EBUSY;
+		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	}
+	if (t->ended)
+		return -ESRCH;
+	copy_thread(&z, pid, maps, t);
+	return 0;
 }
 
 void *seize_bytes(size_t size)

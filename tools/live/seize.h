@@ -17,6 +17,9 @@
 /* Bytes below the stack pointer that are copied, too (System V ABI for x86-64, 3.2.2). */
 #define SEIZE_RED_ZONE 128
 
+/* Bytes of a stack that are copied, at most. */
+#define SEIZE_STACK_MAX (128 << 10)
+
 /* Bytes to copy around the futex at which a thread waits: before its word, and in all. */
 #define SEIZE_FUTEX_BEFORE 16
 #define SEIZE_FUTEX        64
@@ -26,6 +29,7 @@
  * @tid:     its id
  * @stopped: it was stopped: the rest is known
  * @signal:  a signal that was about to be delivered when it stopped, and was delivered then; 0: none
+ * @group_stop: its process was stopped already, by SIGSTOP or the like
  * @regs:    its registers
  * @stack:   @stack_size bytes, from SEIZE_RED_ZONE below its stack pointer on
  * @futex:   bytes around the word of its futex(2) call, zero if it is in none
@@ -36,6 +40,7 @@ struct seize_thread {
 	bool seized;
 	bool stopped;
 	bool ended;
+	bool group_stop;
 	int signal;
 	struct user_regs_struct regs;
 	const uint8_t *stack;
@@ -93,6 +98,25 @@ void seize_bytes_free(void *bytes, size_t size);
  */
 int seize(long pid, const struct mappings *maps, struct seize_range *ranges, size_t nr,
 	  struct seizure **result);
+
+/**
+ * seize_one() - stop one thread by the calling one, and copy its registers and its stack.
+ * @maps:  mappings of its process
+ * @stack: SEIZE_STACK_MAX bytes, which @t refers to
+ * @t:     filled
+ *
+ * The thread stays stopped until seize_let_go(), or the end of the calling process, whatever ends it.
+ *
+ * Return: 0; -EBUSY: it is in an uninterruptible wait: the calling process has to end before it may run
+ * again; -EPERM, -ESRCH or another -errno.
+ */
+int seize_one(long pid, int tid, const struct mappings *maps, uint8_t *stack, struct seize_thread *t);
+
+/** seize_state() - the letter of the state of a thread; '?': not known. */
+char seize_state(long pid, int tid);
+
+/** seize_let_go() - let a stopped thread run, with the signal that was about to be delivered. */
+void seize_let_go(const struct seize_thread *t);
 
 /** seizure_free() - release what seize() took. */
 void seizure_free(struct seizure *z);

@@ -34,7 +34,7 @@
 
 /*
  * A thread, and its numbers in the last sample that has it, in nanoseconds. It was born half an interval
- * before its first sample at @born.
+ * before its first sample at @born. @ran_before, @late_before: its numbers when the account began
  */
 struct account_thread {
 	pid_t tid;
@@ -42,6 +42,8 @@ struct account_thread {
 	uint64_t lived;
 	uint64_t ran;
 	uint64_t late;
+	uint64_t ran_before;
+	uint64_t late_before;
 	int call; /* system call in which it is; -1: it runs, or that is not known */
 };
 
@@ -58,6 +60,7 @@ struct account_call {
  * @total:     but for @late, the account up to @sampled_ns
  * @past_late: of threads that have ended
  * @calls:     @nr_calls
+ * @ran_before: processor time when the account began
  * @turn:      the thread whose children are looked for next
  * @seen:      all but @total: what is known of its program
  * @look_at:   number of the sample at which the program is looked at again: it may execute another one, or
@@ -75,6 +78,7 @@ struct account_process {
 	struct account_call calls[MOST_CALLS];
 	size_t nr_calls;
 	uint64_t sampled_ns;
+	uint64_t ran_before;
 	uint64_t past_late;
 	uint32_t look_at;
 	struct elide_account total;
@@ -222,7 +226,7 @@ static int compare_calls(const void *x, const void *y)
 /* Keeps the times of a thread that has ended. */
 static void keep_ended(struct account_process *p, const struct account_thread *t)
 {
-	p->past_late += t->late;
+	p->past_late += t->late - t->late_before;
 	if (!p->ended)
 		p->ended = calloc(MOST_ENDED, sizeof(*p->ended));
 	if (p->ended)
@@ -241,12 +245,14 @@ static void take_threads(struct account_process *p, struct account_thread *threa
 		while (was < p->nr_threads && p->threads[was].tid < t->tid)
 			keep_ended(p, &p->threads[was++]);
 		/* One whose processor time has shrunk is another thread with the same id. */
-		if (was < p->nr_threads && p->threads[was].tid == t->tid && p->threads[was].ran <= t->ran)
+		if (was < p->nr_threads && p->threads[was].tid == t->tid && p->threads[was].ran <= t->ran) {
+			t->ran_before = p->threads[was].ran_before;
+			t->late_before = p->threads[was].late_before;
 			t->born = p->threads[was++].born;
-		else
+		} else
 			t->born = t->tid == p->pid ? p->sampled_ns : p->sampled_ns + (at - p->sampled_ns) / 2;
 		t->lived = at - t->born;
-		late += t->late;
+		late += t->late - t->late_before;
 	}
 	while (was < p->nr_threads)
 		keep_ended(p, &p->threads[was++]);
@@ -283,6 +289,7 @@ static void sample_process(struct account *a, size_t which)
 		return;
 	}
 	p->total.threads += (now - p->sampled_ns) * ((p->nr_threads ? p->nr_threads : 1) + nr) / 2;
+	cpu = cpu > p->ran_before ? cpu - p->ran_before : 0;
 	p->total.running = cpu > p->total.running ? cpu : p->total.running;
 	if (++p->total.samples == p->look_at)
 		look_at(p);
@@ -322,6 +329,25 @@ void account_begin(struct account *a, pid_t pid)
 	a->begun_ns = now_ns();
 	add_process(a, pid, a->begun_ns);
 	a->next_ns = a->begun_ns + LEAST_GAP;
+}
+
+void account_begin_late(struct account *a, pid_t pid)
+{
+	struct account_process *p;
+
+	account_begin(a, pid);
+	if (!a->nr)
+		return;
+	p = &a->processes[0];
+	p->ran_before = cpu_ns(pid, false);
+	p->nr_threads = read_threads(p, &p->threads);
+	for (size_t i = 0; i < p->nr_threads; i++) {
+		struct account_thread *t = &p->threads[i];
+
+		t->born = p->sampled_ns;
+		t->ran_before = t->ran;
+		t->late_before = t->late;
+	}
 }
 
 void account_sample(struct account *a)
@@ -452,7 +478,8 @@ bool account_write_threads(const struct account *a, int fd, const struct elide_h
 				return false;
 			if (!t.tid || !(found = thread_of(p, (pid_t)t.tid)))
 				continue;
-			memcpy(times, (uint64_t[]){found->lived, found->ran, found->late}, sizeof(times));
+			memcpy(times, (uint64_t[]){found->lived, found->ran - found->ran_before,
+							found->late - found->late_before}, sizeof(times));
 			if (pwrite(fd, times, sizeof(times), written) < 0)
 				return false;
 		}

@@ -37,6 +37,9 @@ struct account {
  */
 void account_begin(struct account *a, pid_t pid);
 
+/** account_begin_late() - the account of a process begins that runs already: what it did before is left out. */
+void account_begin_late(struct account *a, pid_t pid);
+
 /**
  * account_sample() - read /proc for the program and its children, and choose when to do so again.
  *
