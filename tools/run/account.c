@@ -61,6 +61,7 @@ struct account_call {
  * @past_late: of threads that have ended
  * @calls:     @nr_calls
  * @ran_before: processor time when the account began
+ * @attached:  the process ran before that
  * @turn:      the thread whose children are looked for next
  * @seen:      all but @total: what is known of its program
  * @look_at:   number of the sample at which the program is looked at again: it may execute another one, or
@@ -79,6 +80,7 @@ struct account_process {
 	size_t nr_calls;
 	uint64_t sampled_ns;
 	uint64_t ran_before;
+	bool attached;
 	uint64_t past_late;
 	uint32_t look_at;
 	struct elide_account total;
@@ -339,6 +341,7 @@ void account_begin_late(struct account *a, pid_t pid)
 	if (!a->nr)
 		return;
 	p = &a->processes[0];
+	p->attached = true;
 	p->ran_before = cpu_ns(pid, false);
 	p->nr_threads = read_threads(p, &p->threads);
 	for (size_t i = 0; i < p->nr_threads; i++) {
@@ -414,7 +417,7 @@ bool account_write(const struct account *a, int fd, const struct elide_header *h
 		return true;
 	total = total_of(p);
 	/* The library is in it. */
-	unseen = unseen_with_library(p->seen.unseen);
+	unseen = unseen_with_library(p->seen.unseen) | (p->attached ? UNSEEN_BIT(attached) : 0);
 	return pwrite(fd, &total, sizeof(total), offsetof(struct elide_header, account)) >= 0 &&
 	       pwrite(fd, &unseen, sizeof(unseen), offsetof(struct elide_header, unseen)) >= 0;
 }
