@@ -7,6 +7,7 @@
 
 #include "glibc-layout.h"
 #include "section/engine.h"
+#include "state/tid.h"
 #include "wait.h"
 
 #pragma GCC visibility push(hidden)
@@ -17,12 +18,15 @@ static inline const struct elide_rule *mutex_rule(const pthread_mutex_t *m)
 	return glibc_mutex_elidable(m) ? &glibc_mutex_rule : NULL;
 }
 
-/* Is it a relock by this thread, of a mutex of a type that answers a relock? */
+/*
+ * Is it a relock by this thread, of a mutex of a type that answers a relock? A thread without a block may have
+ * locked it before the process was attached to.
+ */
 static __always_inline_fn bool mutex_is_relock(const struct elide_thread *t,
 					       const pthread_mutex_t *m)
 {
-	return unlikely(!glibc_mutex_plain(m)) && t && m->__data.__owner &&
-	       (uint32_t)m->__data.__owner == t->tid;
+	return unlikely(!glibc_mutex_plain(m)) && m->__data.__owner &&
+	       (uint32_t)m->__data.__owner == (likely(t) ? t->tid : elide_tid_kept());
 }
 
 /*

@@ -123,8 +123,8 @@ for time in first second; do
 		ok "$time time: detach" || not_ok "$time time: detach" "exit $rc: $(cat out err)"
 	ask
 	between "$time time: acquisitions" $((to_bound - from_bound)) $((acquired - begin + 8)) "$(counted)"
-	jq -e '.misuse == [] and .mode == "profile"' json >/dev/null && ok "$time time: no misuse" ||
-		not_ok "$time time: no misuse" "$(jq -c .misuse json)"
+	jq -e '.misuse == [] and .mode == "profile" and all(.rows[]; .lock != "relocked" or .acquired == 0)' json >/dev/null && ok "$time time: no misuse" ||
+		not_ok "$time time: no misuse" "$(jq -c '.misuse, [.rows[] | [.lock, .acquired]]' json)"
 	# 10 threads that began before, one of which ends in between: since the attachment, not since their start.
 	jq -e '.thread_time.total_ns / 1e9 / .program.elapsed_s | . > 6 and . < 11.5' json >/dev/null && ok "$time time: account" ||
 		not_ok "$time time: account" "$(jq -c '.thread_time, .program.elapsed_s' json)"
@@ -137,12 +137,15 @@ unharmed 'the process is not harmed'
 
 # Killed at each step: all of them are met once the command ends before the step.
 for ((round = 1; round <= ROUNDS; round++)); do
-	step=0 rc=0
-	while [ $rc -eq 0 ] && [ $step -lt 200 ]; do
+	step=0 rc=0 tries=400
+	while [ $rc -eq 0 ] && [ $((tries--)) -gt 0 ]; do
 		timeout 60 "$O/tests/tools/kill-at" $((++step)) "$elide" attach --for 10ms "$pid" >out 2>err
 		rc=$?
-		[ $((step % 4)) -ne 0 ] || "$elide" detach "$pid" 2>/dev/null
 		"$elide" detach "$pid" 2>/dev/null
+		# The thread has done what an elide wanted that was killed, after the next one had looked.
+		if [ $rc -eq 1 ] && grep -q 'is attached to already\|by another elide' err; then
+			rc=0 step=$((step - 1))
+		fi
 	done
 	[ $rc -eq 1 ] && [ $step -gt 20 ] && ok "killed at each of $((step - 1)) steps: met" ||
 		not_ok 'killed at each step: met' "exit $rc at step $step: $(cat err)"

@@ -25,6 +25,7 @@
 
 static pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t waited = PTHREAD_MUTEX_INITIALIZER, recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t relocked = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER, held_shared = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t held_spin;
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
 	pthread_spin_init(&held_spin, PTHREAD_PROCESS_PRIVATE);
 	sem_init(&empty, 0, 0);
 	pthread_mutex_lock(&held);
+	pthread_mutex_lock(&relocked);
 	pthread_rwlock_rdlock(&held_shared);
 	pthread_spin_lock(&held_spin);
 	for (int i = 0; i < LOCKERS; i++)
@@ -190,6 +192,8 @@ int main(int argc, char **argv)
 			check(!pthread_rwlock_unlock(&held_shared), "release of a rwlock");
 			check(!pthread_spin_unlock(&held_spin), "release of a spinlock");
 		}
+		/* After an attachment the first call of this thread: it is no acquisition, and no misuse. */
+		check(!pthread_mutex_lock(&relocked) && !pthread_mutex_unlock(&relocked), "relock");
 		pthread_mutex_lock(&counted);
 		printf("%lu %lu %s\n", acquired, (unsigned long)errors, first_error);
 		pthread_mutex_unlock(&counted);
