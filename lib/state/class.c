@@ -246,22 +246,24 @@ static uint32_t static_class(const struct elide_module *m, const void *lock,
 }
 
 /* The class that static_class() would find without a change to anything. Lock-free. */
-static uint32_t static_class_known(const struct elide_module *m, const void *lock,
-				   const struct elide_class *wanted, bool shared)
+static __noinline uint32_t static_class_known(const struct elide_module *m, const void *lock,
+					      enum elide_kind kind, bool shared)
 {
-	struct elide_class named = *wanted;
+	const struct elide_class wanted = {
+		.type = ELIDE_CLASS_STATIC,
+		.kind = elide_class_kind(kind),
+		.address = (uintptr_t)lock | elide_module_mark(m),
+	};
 	const struct elide_array *a;
 
 	if (__atomic_load_n(&symbols[elide_module_number(m)], __ATOMIC_ACQUIRE) == UNREAD)
 		return ELIDE_NONE;
-	named.type = ELIDE_CLASS_STATIC;
-	named.address = (uintptr_t)lock | elide_module_mark(m);
 	a = elide_array_find(m, (uintptr_t)lock);
 	if (!a)
-		return class_known(&named, shared);
+		return class_known(&wanted, shared);
 	/* Pairs with static_class(): acquire. */
 	if (!__atomic_load_n(&a->first, __ATOMIC_ACQUIRE) ||
-	    !elide_array_has(a, (uintptr_t)lock, wanted->kind, shared))
+	    !elide_array_has(a, (uintptr_t)lock, wanted.kind, shared))
 		return ELIDE_NONE;
 	return a->first == (uintptr_t)lock || classes.all[a->class_index].info.array ?
 		       a->class_index :
@@ -379,13 +381,26 @@ uint32_t elide_class_of(const void *lock, enum elide_kind kind, const void *site
 	return index;
 }
 
+/* The class of a lock that is not in an object's data, for elide_class_of_known(). @key: made before all else */
+static __noinline uint32_t class_of_call_known(const struct last_class *key, enum elide_kind kind,
+					       uint64_t recorded, bool initialised, bool shared)
+{
+	const struct elide_class wanted = class_wanted(kind, recorded, initialised);
+	uint32_t index = class_known(&wanted, shared);
+
+	if (index != ELIDE_NONE)
+		remember(&own, key, index);
+	if (index != ELIDE_NONE && initialised)
+		remember_init(kind, key->site, shared, index);
+	return index;
+}
+
+/* Its parts are not inlined: what they have on the stack would be part of each thread's first call. */
 uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void *site,
 			      bool initialised, bool shared)
 {
 	const struct last_class key = key_of(lock, kind, site, initialised, shared);
 	const struct elide_module *m;
-	struct elide_class wanted;
-	uint32_t index;
 	uint64_t recorded;
 	bool in_object;
 
@@ -396,15 +411,8 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 		return ELIDE_NONE;
 	if (!elide_recorded_call(site, &recorded))
 		return ELIDE_NONE;
-	wanted = class_wanted(kind, recorded, initialised);
-	if (m)
-		return static_class_known(m, lock, &wanted, shared);
-	index = class_known(&wanted, shared);
-	if (index != ELIDE_NONE)
-		remember(&own, &key, index);
-	if (index != ELIDE_NONE && initialised)
-		remember_init(kind, site, shared, index);
-	return index;
+	return m ? static_class_known(m, lock, kind, shared) :
+		   class_of_call_known(&key, kind, recorded, initialised, shared);
 }
 
 void elide_class_forget(void)

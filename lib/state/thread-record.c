@@ -49,15 +49,17 @@ static struct sums sum_rows(struct elide_thread *t)
 		const struct elide_call *call = elide_call_at(t, nr);
 		const struct elide_row *row = call->row;
 
-		if (!row || elide_tag_hot(elide_call_tag(call)) || !elide_kind_waits_for_lock(row->kind))
+		if (!row || elide_tag_hot(elide_call_tag(call)))
 			continue;
+		if (elide_kind_is_lock(row->kind)) {
+			to.acquired += elide_row_acquired(row);
+			to.elided += elide_row_elided(row);
+			to.contended += row->contended;
+			held += elide_row_held(row);
+		} else if (!elide_kind_waits_for_lock(row->kind)) {
+			continue;
+		}
 		to.wait += row->wait.total;
-		if (!elide_kind_is_lock(row->kind))
-			continue;
-		to.acquired += elide_row_acquired(row);
-		to.elided += elide_row_elided(row);
-		to.contended += row->contended;
-		held += elide_row_held(row);
 	}
 	to.held = held > 0 ? (uint64_t)held : 0;
 	return to;
