@@ -117,13 +117,21 @@ uint64_t waits_futex(const struct seize_thread *z)
 		       z->regs.rdi : 0;
 }
 
-/* The holder of a mutex, or the writer of a rwlock, whose futex word is at @offset. */
-static int holder_of(const struct seize_thread *z, enum elide_kind kind, int offset)
+/* The holder by the word of a futex that inherits priority; 0: it does not. */
+static int holder_of_pi(const struct seize_thread *z)
 {
 	unsigned int op = z->regs.rsi & FUTEX_CMD_MASK;
 
-	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
-		return word_at(z, 0) & FUTEX_TID_MASK;
+	return op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ? word_at(z, 0) & FUTEX_TID_MASK : 0;
+}
+
+/* The holder of a mutex, or the writer of a rwlock, whose futex word is at @offset. */
+static int holder_of(const struct seize_thread *z, enum elide_kind kind, int offset)
+{
+	int holder = holder_of_pi(z);
+
+	if (holder)
+		return holder;
 	if (kind == ELIDE_KIND_MUTEX)
 		return word_at(z, MUTEX_OWNER - offset);
 	return word_at(z, RWLOCK_WRITER - offset);
@@ -155,8 +163,9 @@ int waits_find(const struct stacks *s, struct stacks_thread *t, const struct sei
 	t->timed = z->regs.r10 != 0;
 	t->wait = f ? f->wait : STACKS_WAIT_FUTEX;
 	t->object = futex;
+	/* The lock of a program that inherits priority has its holder in the word; that of other locks is not known. */
 	if (!f)
-		return 0;
+		return holder_of_pi(z);
 	/* After a wait for a condition variable its mutex is locked again. */
 	if (f->wait == STACKS_WAIT_COND && (z->regs.rsi & FUTEX_CMD_MASK) == FUTEX_WAIT &&
 	    z->regs.rdx == MUTEX_CONTENDED)
