@@ -189,7 +189,9 @@ wait $static 2>/dev/null
 
 # A container whose files are others: the library is copied there, the data are in its /tmp.
 if bwrap --dev-bind / / --tmpfs "$O/lib" --tmpfs /tmp --bind "$tmp" "$tmp" --unshare-pid --proc /proc true 2>/dev/null; then
-	start bwrap --dev-bind / / --tmpfs "$O/lib" --tmpfs /tmp --bind "$tmp" "$tmp" --unshare-pid --proc /proc "$attached" 1
+	# The build may be in /tmp.
+	cp "$attached" "$tmp/attached"
+	start bwrap --dev-bind / / --tmpfs "$O/lib" --tmpfs /tmp --bind "$tmp" "$tmp" --unshare-pid --proc /proc "$tmp/attached" 1
 	outer=$pid
 	pid=$(for task in /proc/[0-9]*/status; do
 		awk '/^Name:/ { name = $2 } /^Pid:/ { pid = $2 } /^NSpid:/ { n = NF }
