@@ -104,7 +104,8 @@ static const char *run(const char *library)
 	if (!handle)
 		return dlerror();
 	find(dlsym(handle, "omp_set_lock") && !dlsym(handle, "g_mutex_lock"));
-	shared.count = tried = 0;
+	shared.count = 0;
+	tried = 0;
 	init(shared.lock);
 	if (torture) {
 		signal(SIGPROF, on_signal);
