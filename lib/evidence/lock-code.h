@@ -34,8 +34,9 @@ enum elide_lock_code elide_lock_code_name(const char *symbol);
  * @stack: the stack pointer after it; NULL: not known
  * @code: set to what threads wait for
  *
- * Functions are told by the names of their symbols; further ones by ELIDE_WRAPPERS. One without a name in a library
- * is lock code, too, if it makes the futex call, or if it calls such a function of that library. As with elide_wrapper_caller() the stack is walked
+ * A function is lock code if the name of its symbol matches a pattern of lock-code.def or of ELIDE_WRAPPERS. A
+ * function of a library that has no symbol is lock code if it makes the futex call, or if it calls lock code of the
+ * same library. As with elide_wrapper_caller() the stack is walked
  * for the first calls only, and names are read once for each call: both in a global-lock path.
  *
  * Return: its return address; @site if it is not in lock code, or if global-lock paths are refused.

@@ -24,8 +24,9 @@ void elide_start(bool secure);
  * Opens the data file, and begins to count. The bounds of the tables are those of the first start. Not in a
  * signal handler, nor in a section.
  *
- * Return: 0; -ENOTSUP if elision is asked for and there is no RTM: elide_process.why; another -errno if
- * there is no file or no memory: elide_log_last() says more.
+ * Return: 0; -ENOTSUP if @settings have ELIDE_MODE=elide and the processor has no usable RTM, with the reason in
+ * elide_process.why; another -errno if the data file cannot be made, or memory is lacking, with the reason in
+ * elide_log_last().
  */
 int elide_start_late(char *const *settings);
 
@@ -35,7 +36,7 @@ void elide_stop_eliding(void);
 /**
  * elide_leave() - close the data file and count nothing more: the process goes on without the library.
  *
- * Threads may be in lock calls for as long as they like, and finish them as if nothing had happened.
+ * A thread that is in a lock call completes that call, whenever it ends.
  */
 void elide_leave(void);
 

@@ -184,7 +184,7 @@ static int cancelled(void)
 	return 0;
 }
 
-/* The child of vfork() wakes, and waits in vain, on its parent's memory. */
+/* The child of vfork() calls FUTEX_WAKE, and FUTEX_WAIT with a wrong value, for a word of its parent's memory. */
 static int in_vfork(void)
 {
 	static int i, status;

@@ -69,20 +69,6 @@ unharmed() {
 	fi
 }
 
-# refuses NAME WORDS COMMAND...: exit 2, and one line with the words.
-refuses() {
-	local name=$1 words=$2
-
-	shift 2
-	timeout 60 "$@" >out 2>err </dev/null
-	rc=$?
-	if [ $rc -ne 2 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qE -- "$words" err; then
-		not_ok "$name" "exit $rc: $(cat out err)"
-	else
-		ok "$name"
-	fi
-}
-
 # between NAME LEAST MOST VALUE
 between() {
 	if [ "$4" -ge "$2" ] && [ "$4" -le "$3" ]; then
@@ -197,15 +183,16 @@ if bwrap --dev-bind / / --tmpfs "$O/lib" --tmpfs /tmp --bind "$tmp" "$tmp" --uns
 		awk '/^Name:/ { name = $2 } /^Pid:/ { pid = $2 } /^NSpid:/ { n = NF }
 			END { if (name == "attached" && n > 2) print pid }' "$task" 2>/dev/null
 	done | tail -n 1)
+	container=/proc/$pid/root
 	run_elide attach --for 100ms "$pid"
-	if [ $rc -eq 0 ] && grep -q "counted in /proc/$pid/root/tmp/elide.data" err; then
-		cp "/proc/$pid/root/tmp/elide.data" elide.data
+	if [ $rc -eq 0 ] && grep -q "counted in $container/tmp/elide.data" err; then
+		cp "$container/tmp/elide.data" elide.data
 		[ "$(counted)" -gt 0 ] && ok container || not_ok container "$(cat json)"
 	else
 		not_ok container "exit $rc: $(cat err)"
 	fi
-	[ -z "$(find "/proc/$pid/root/tmp" -name '*libelide*')" ] && ok 'container: no copy stays' ||
-		not_ok 'container: no copy stays' "$(find "/proc/$pid/root/tmp")"
+	[ -z "$(find "$container/tmp" -name '*libelide*')" ] && ok 'container: no copy stays' ||
+		not_ok 'container: no copy stays' "$(find "$container/tmp")"
 	unharmed 'container: not harmed'
 	pid=$outer
 	stop

@@ -17,6 +17,20 @@ run_elide() {
 	rc=$?
 }
 
+# refuses NAME WORDS COMMAND...: exit 2, and one line with the words.
+refuses() {
+	local name=$1 words=$2
+
+	shift 2
+	timeout 60 "$@" >out 2>err </dev/null
+	rc=$?
+	if [ $rc -ne 2 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qE -- "$words" err; then
+		not_ok "$name" "exit $rc: $(cat out err)"
+	else
+		ok "$name"
+	fi
+}
+
 # expect NAME RC OUT ERR ARG...: the exit code, and the exact texts of both outputs.
 expect() {
 	name=$1 want_rc=$2 want_out=$3 want_err=$4

@@ -73,20 +73,6 @@ shows() {
 	fi
 }
 
-# refuses NAME WORDS COMMAND...: exit 2, and one line with the words.
-refuses() {
-	local name=$1 words=$2
-
-	shift 2
-	timeout 60 "$@" >out 2>err </dev/null
-	rc=$?
-	if [ $rc -ne 2 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qE -- "$words" err; then
-		not_ok "$name" "exit $rc: $(cat out err)"
-	else
-		ok "$name"
-	fi
-}
-
 wait_line=$(line '/* deadlock */')
 for mode in elide plain; do
 	start $mode cycle 2

@@ -2,56 +2,23 @@
 /*
  * wait.c - for how long threads wait, and for whom: wait SCENARIO.
  */
+#include <pthread.h>
 #include <semaphore.h>
 
-#include "truth.h"
-
+#define LOCK   pthread_mutex_lock(&m)
+#define UNLOCK pthread_mutex_unlock(&m)
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+
+#include "contended.h"
+
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER, d = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static sem_t sem;
 
-static struct truth truth = { .name = "m", .after = { &truth }, .waits = true };
 static struct truth truth_c = { .name = "c/cond", .after = { &truth_c }, .waits = true };
 static struct truth truth_d = { .name = "d/cond", .after = { &truth_d }, .waits = true };
 static struct truth truth_sem = { .name = "sem/sem", .after = { &truth_sem }, .waits = true };
 static struct truth truth_barrier = { .name = "barrier/barrier", .waits = true };
-
-/* Four threads; those that wait sleep. */
-static __attribute__((noinline)) void holder(void)
-{
-	SECTION(&truth, pthread_mutex_lock(&m), nap(MS), pthread_mutex_unlock(&m));
-}
-
-static void *sleep_thread(void *arg)
-{
-	for (int i = 0; i < 60; i++)
-		holder();
-	return NULL;
-}
-
-static void asleep(void)
-{
-	run_threads(4, sleep_thread);
-	truth_print(&truth);
-	printf("truth blocker m holder\n");
-}
-
-/* Four threads with sections of 2 us, half of their time. */
-static void *short_thread(void *arg)
-{
-	for (int i = 0; i < 10000; i++) {
-		SECTION(&truth, pthread_mutex_lock(&m), compute(2 * US), pthread_mutex_unlock(&m));
-		compute(2 * US);
-	}
-	return NULL;
-}
-
-static void short_sections(void)
-{
-	run_threads(4, short_thread);
-	truth_print(&truth);
-}
 
 /* A thread that waits for a semaphore, and one that posts it 1 ms later. */
 static atomic_int waiting;

@@ -249,7 +249,7 @@ static int begin(const struct request *q)
 {
 	static char settings[SETTINGS_SIZE], library[PATH_MAX], output[PATH_MAX + 64], why[ATTACH_WHY], text[64];
 	static struct attach_result result;
-	struct attach_request request = {.library = library, .settings = settings};
+	struct attach_request request = {.object = library, .settings = settings};
 	struct account account = {0};
 	sigset_t set;
 	int fd, code = 0;

@@ -213,15 +213,15 @@ static int load_and_call(struct injector *i, struct inject_call *call, const str
 	char here[PATH_MAX], there[PATH_MAX], first[INJECT_WHY] = "";
 	int err = -ENOENT;
 
-	if (is_visible(i->pid, request->library)) {
-		call->path = request->library;
+	if (is_visible(i->pid, request->object)) {
+		call->path = request->object;
 		err = run_call(i, call, result, why);
 		if (err != -ENOENT)
 			return err;
 		snprintf(first, sizeof(first), "%s", why);
 	}
 	for (size_t n = 0; n < ARRAY_SIZE(folders) && err == -ENOENT; n++) {
-		int cannot = copy_library(i->pid, request->library, n, here, there);
+		int cannot = copy_library(i->pid, request->object, n, here, there);
 
 		if (cannot) {
 			if (!*first)

@@ -18,14 +18,14 @@
 #define ATTACH_WHY (INJECT_WHY + PATH_MAX + 512)
 
 /**
- * struct attach_request - what is asked for.
- * @library: file of the library
+ * struct attach_request - which library a process is to load, and with which settings.
+ * @object:  file of the library
  * @output:  ELIDE_OUTPUT, absolute; NULL: elide.data in /tmp of the process
  * @settings: ELIDE_NAME=VALUE, each with its null byte
  * @settings_size: bytes of them
  */
 struct attach_request {
-	const char *library;
+	const char *object;
 	const char *output;
 	const char *settings;
 	size_t settings_size;

@@ -38,10 +38,10 @@
 
 #define PAGE 4096
 
-/* Frames of a stack that are looked at, at most. */
+/* Innermost frames of a stack that are searched for functions in which a thread must not be chosen: at most 256. Chosen. */
 #define FRAMES 256
 
-/* Time for which a thread that is fit is looked for, and for which the call may take. Chosen. */
+/* Nanoseconds: the longest search for a thread that can make the call, and the longest call. Chosen. */
 #define LOOK_NS 3000000000ull
 #define CALL_NS 30000000000ull
 

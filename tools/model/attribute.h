@@ -30,7 +30,7 @@ extern const struct cause_text cause_texts[ELIDE_NR_CAUSES];
  */
 double line_failed(const struct report *r, const struct line *l);
 
-/** line_counts_all() - does the row count acquisitions that did not wait? Not of locks that are made of futexes. */
+/** line_counts_all() - does the row count every acquisition? Rows of kinds futex and futex-lock count waits alone. */
 int line_counts_all(const struct line *l);
 
 /* Is a field of columns.def with that word known of a row? */
