@@ -62,7 +62,7 @@ enum deed {
 	DEED_MOVE,      /* wakes waiters of one futex, and moves others to a second one */
 };
 
-/* Waiters of a call, at most (futex_waitv(2)). */
+/* The number of waiters that futex_waitv(2) takes: 128 at most. */
 #define MOST_WAITERS 128
 
 /*
@@ -201,7 +201,7 @@ static long wake(const struct syscall *c, enum deed deed)
 		elide_self->futex.word = NULL;
 	if (elide_waiters_any(word) || (deed == DEED_WAKE_TWO && elide_waiters_any(second))) {
 		site = elide_lock_code_caller(c->site, c->stack, &code);
-		/* The first one last: they may have one place, and few wait for the second one. */
+		/* The first futex is noted last: both may have one place in the table, and most calls wake at the first. */
 		if (deed == DEED_WAKE_TWO)
 			elide_blocking_wakes_futex(second, site);
 		elide_blocking_wakes_futex(word, site);

@@ -18,10 +18,10 @@
 #include "lock-code.h"
 #include "wrapper.h"
 
-/* Functions of lock code that call one another, at most. C++ without optimisation has 9 in a semaphore. */
+/* Calls of lock code that are followed outwards from a futex call. Unoptimised, a semaphore of C++ has 9. */
 #define DEEP 14
 
-/* Bytes of the part of a name that is read: longer ones are cut. */
+/* Bytes of a part of a name that are compared with the patterns; further ones are ignored. */
 #define PART 96
 
 /* What is known of calls: whether they are in lock code, and in which. */
@@ -257,7 +257,7 @@ static unsigned int lock_code(const uint64_t *frames, unsigned int nr, struct wh
 		else if (!is_nameless(&all[i]) || all[i].object != all[inner].object)
 			break;
 	}
-	/* A function that runs as a thread: then it is one of the program, whatever its name is. */
+	/* The start function of a thread belongs to the program, even if its name matches a pattern. */
 	if (inner && (inner == nr || is_in_libc((const void *)frames[inner])))
 		inner--;
 	return inner;

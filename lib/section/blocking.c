@@ -74,7 +74,7 @@ static const void *call_as_lock(const void *site)
 	return (const void *)((uintptr_t)site | 1ull << 47);
 }
 
-/* Is the futex in the word of a lock of kind ELIDE_KIND_LIBRARY, for which its library waits by itself? */
+/* Is the futex a lock of kind ELIDE_KIND_LIBRARY? Its library waits for it in futex calls, as in g_cond_wait(). */
 static bool is_library_lock(const void *word)
 {
 	uint32_t class_index = elide_registry_class(word);
@@ -107,7 +107,8 @@ static const void *futex_as_lock(const void *word, const void *site)
 	return as;
 }
 
-void elide_blocking_begin_futex(struct elide_blocking *b, const void *word, const void *site, enum elide_kind kind)
+void elide_blocking_begin_futex(struct elide_blocking *b, const void *word, const void *site,
+				enum elide_kind kind)
 {
 	*b = (struct elide_blocking){0};
 	if (!may_count())
@@ -239,8 +240,8 @@ void elide_blocking_end(struct elide_blocking *b, const void *object)
 }
 
 /*
- * Cycles: the longest time from the end of a wait to the next one that is the same wait. Lock code spins before it waits
- * again: std's Mutex of Rust for 100 iterations, 5 us at 2.7 GHz. Chosen.
+ * The longest time in cycles from the end of a wait to one that continues it. Lock code spins before it waits again:
+ * std's Mutex of Rust for 100 iterations, 5 us at 2.7 GHz. Chosen.
  */
 #define AGAIN_MAX (1u << 15)
 

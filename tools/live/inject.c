@@ -38,7 +38,7 @@
 
 #define PAGE 4096
 
-/* Innermost frames of a stack that are searched for functions in which a thread must not be chosen: at most 256. Chosen. */
+/* Innermost frames that are searched for functions in which a thread must not be interrupted. Chosen. */
 #define FRAMES 256
 
 /* Nanoseconds: the longest search for a thread that can make the call, and the longest call. Chosen. */
