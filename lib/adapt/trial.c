@@ -53,8 +53,9 @@ struct adapt_class *adapt_class_of(uint32_t class_index)
 
 	while (nr_classes <= class_index + 1) {
 		learn_start(&adapt_classes[nr_classes].learn,
-			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
+			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.may_restrict &&
 			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
+		adapt_classes[nr_classes].learn.order = nr_classes * 0x9e3779b9u; /* 2^32 by the golden ratio */
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = FLUSH_MIN;
 		adapt_learned_class(&adapt_classes[nr_classes]);
@@ -133,6 +134,8 @@ void adapt_class_publish(struct adapt_class *p)
 	WRITE_ONCE(p->dormant, dormant);
 	if (p->restricts != restricts)
 		WRITE_ONCE(p->restricts, restricts);
+	if (restricts && !READ_ONCE(elide_process.restricts))
+		WRITE_ONCE(elide_process.restricts, true);
 }
 
 /**
@@ -193,6 +196,31 @@ void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d
 			     all ? NULL : elide_key_site(key), elide_key_kind(key), d);
 }
 
+/* The class whose challenge about eliding is on, and when its last trial ended, ns. Without synchronisation. */
+static struct {
+	const struct adapt_class *class;
+	uint64_t at;
+} turn;
+
+/* Is it the turn of another class? */
+static bool is_others_turn(const struct adapt_class *p, uint64_t now)
+{
+	const struct adapt_class *class = READ_ONCE(turn.class);
+
+	return class && class != p && now - READ_ONCE(turn.at) < TRIAL_LONG;
+}
+
+/* A trial of the class is over: it has the turn as long as its challenge goes on. */
+static void take_turn(struct adapt_class *p, uint64_t now)
+{
+	bool challenges = p->learn.phase != LEARN_HOLD && p->learn.question != LEARN_CROWD;
+
+	if (challenges)
+		WRITE_ONCE(turn.at, now);
+	if (challenges || READ_ONCE(turn.class) == p)
+		WRITE_ONCE(turn.class, challenges ? p : NULL);
+}
+
 /*
  * The measured part of the trial begins, or the trial ends.
  * @from: the caller's view of @p->from; if that has changed, another thread was here
@@ -236,8 +264,10 @@ static void end_trial(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 	} else if (learn_over(&p->learn, trial.length, trial.sections)) {
 		trial.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
 		trial.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
+		trial.others = is_others_turn(p, now);
 		adapt_class_publish(p);
 		decision = learn_trial(&p->learn, &trial);
+		take_turn(p, now);
 		adapt_class_publish(p);
 		measure_from(p, done);
 		restart(p, now);

@@ -25,10 +25,10 @@ static bool killed_by_holder(const struct elide_aborted *a)
 static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 			const struct elide_aborted *a, uint64_t weight)
 {
-	struct evidence_holder holder = {.class_index = row->class_index};
+	struct evidence_holder holder;
 
 	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a)) {
-		evidence_known_holder(a->lock, &holder);
+		holder = evidence_find_holder(t, row, a->lock, evidence_tid_in(row, a->lock));
 		if (a->detail && a->detail->nr_other)
 			evidence_name_killer(a->detail, &holder);
 		evidence_add_to_blame(evidence_blame_record(row, ELIDE_BLAME_ABORT, &holder), weight,
@@ -45,17 +45,13 @@ static void contended_by(struct elide_thread *t, const struct elide_row *row,
 			 const struct elide_aborted *a)
 {
 	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a))
-		evidence_contended(row->class_index);
+		evidence_contended(row);
 	/* The lock that was held may be of any class that the thread has met. */
 	if (a->cause == ELIDE_CAUSE_inner_busy)
 		for (uint32_t nr = 1; nr <= t->nr_calls; nr++)
-			evidence_contended(elide_call_row(elide_call_at(t, nr))->class_index);
-	/* The emulator knows which call aborted the transaction, if threads tell it their sections. */
-	if (a->cause == ELIDE_CAUSE_conflict && elide_process.blames &&
-	    elide_process.rtm == ELIDE_RTM_EMULATED && !READ_ONCE(elide_process.tell_section)) {
-		WRITE_ONCE(elide_process.tell_section, true);
-		evidence_watch_locked();
-	}
+			evidence_contended(elide_call_row(elide_call_at(t, nr)));
+	if (a->cause == ELIDE_CAUSE_conflict)
+		evidence_conflict(row);
 }
 
 /* Read the emulator's whole record. False, too, if an abort in a handler has replaced it meanwhile. */
@@ -96,6 +92,7 @@ static void abort_global(void *arg)
 			       a.cycles);
 	elide_detail_add(e->t, e->row, &a, e->weight, stack);
 	blame_abort(e->t, e->row, &a, e->weight);
+	evidence_explained(e->row, a.cause == ELIDE_CAUSE_conflict ? EVIDENCE_CONFLICT : EVIDENCE_CONTENDED);
 	test_point(abort_done);
 }
 
@@ -148,5 +145,5 @@ void elide_evidence_loads(struct elide_thread *t)
 		return;
 	s.t = t;
 	s.row = row;
-	elide_global_try_run(loads_global, &s);
+	evidence_try_run(loads_global, &s);
 }

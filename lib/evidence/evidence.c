@@ -2,6 +2,7 @@
 /* evidence.c - see evidence.h. */
 #include <errno.h>
 
+#include "../emulator.h"
 #include "../state/gate.h"
 #include "../state/holds.h"
 #include "../state/wiped.h"
@@ -51,9 +52,26 @@ static bool waits_for_others(uint64_t weight)
 	return weight == 1 && READ_ONCE(elide_nr_active) <= EVIDENCE_CROWD;
 }
 
+bool evidence_try_run(void (*body)(void *arg), void *arg)
+{
+	bool ran;
+
+	rtmgrind_time_stops();
+	ran = elide_global_try_run(body, arg);
+	rtmgrind_time_goes_on();
+	return ran;
+}
+
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg)
 {
-	return waits_for_others(weight) ? elide_global_run(body, arg) : elide_global_try_run(body, arg);
+	bool ran;
+
+	if (!waits_for_others(weight))
+		return evidence_try_run(body, arg);
+	rtmgrind_time_stops();
+	ran = elide_global_run(body, arg);
+	rtmgrind_time_goes_on();
+	return ran;
 }
 
 bool evidence_sample(struct elide_thread *t, const uint64_t *counter, uint64_t weight,

@@ -93,6 +93,15 @@ static inline uint64_t evidence_add_postponed(struct elide_thread *t, const uint
 }
 
 /**
+ * evidence_try_run() - elide_global_try_run(), which takes no virtual time.
+ * @body, @arg: the global-lock path
+ *
+ * A simulated machine executes one instruction after the other, so that it overstates what a sample costs;
+ * and a run in which nothing is sampled must take the same time. What a sample costs is measured on a processor.
+ */
+bool evidence_try_run(void (*body)(void *arg), void *arg);
+
+/**
  * evidence_sample_now() - run the global-lock path of a sample.
  * @weight: events for which it counts
  * @body, @arg: the global-lock path

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* holder.c - see holder.h. */
+#include <string.h>
+
 #include "../row-sums.h"
 #include "../state/call.h"
 #include "../state/modules.h"
@@ -8,29 +10,153 @@
 #include "../state/thread-list.h"
 #include "holder.h"
 #include "stack.h"
+#include "table.h"
+#include "what-if.h"
 
 /* Threads, at most, whose rows are searched if the lock does not have its holder's thread id. */
 #define MAX_SUSPECTS 16
 
+/*
+ * Acquisitions of one thread that end a window. Each costs about 20 ns more than without one, all together as much
+ * as 20 hold times that are measured: chosen.
+ */
+#define WINDOW_ACQUISITIONS 1024
+/* The least pause after a window, in lengths of that. Chosen: windows cost a 64th of what watching always would. */
+#define WINDOW_PAUSE 63
+/* Cycles, the greatest pause, 0.1 s at 2.7 GHz: a window in which little was locked costs little. */
+#define WINDOW_PAUSE_MAX (1ull << 28)
+/* Samples of a call after which it opens no window: shares have a standard error of 6 %. Chosen. */
+#define ENOUGH 64
+/* Numbers of samples, by a hash of the call; calls that share one have enough earlier. A power of two. */
+#define NR_EXPLAINED 4096
+/* Notes, by a hash of the lock; a lock that shares one may lose its note. A power of two. */
+#define NR_NOTES 1024
+
+/* Which call has locked a lock last, in this window. Written without synchronisation: lock NULL, key, lock. */
+struct note {
+	const void *lock;
+	uint64_t key;
+};
+
+static struct note notes[NR_NOTES];
+static uint8_t explained[NR_EXPLAINED];
+/* Time-stamp counter when the last window was opened and closed. */
+static uint64_t window_opened, window_closed;
+/* Number of the last window; struct elide_thread has that of the window in which the thread counts. */
+static uint32_t window_nr;
+
 uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
 
-void evidence_watch_locked(void)
+static void watch_locked(bool watch)
 {
-	if (READ_ONCE(elide_process.watch_locked))
-		return;
-	WRITE_ONCE(elide_process.watch_locked, true);
-	WRITE_ONCE(elide_hold_mask, 0);
+	WRITE_ONCE(elide_process.watch_locked, watch || elide_process.order);
+	WRITE_ONCE(elide_hold_mask, watch || elide_process.order || elide_what_if ? 0 : ~0ull);
 }
 
-void evidence_contended(uint32_t class_index)
+/* Open a window if none is. Return: false if the pause is not over. */
+static bool open_window(void)
 {
-	uint8_t *bits = &elide_contended_classes[class_index / 8];
+	uint64_t pause, now;
 
-	if (!elide_process.blames)
+	if (READ_ONCE(elide_process.window))
+		return true;
+	now = cycles_now();
+	pause = (window_closed - window_opened) * WINDOW_PAUSE;
+	if (window_closed && now - window_closed < (pause < WINDOW_PAUSE_MAX ? pause : WINDOW_PAUSE_MAX))
+		return false;
+	memset(notes, 0, sizeof(notes));
+	window_opened = now;
+	WRITE_ONCE(window_nr, window_nr + 1);
+	WRITE_ONCE(elide_process.window, true);
+	watch_locked(true);
+	return true;
+}
+
+static void close_window(void)
+{
+	window_closed = cycles_now();
+	WRITE_ONCE(elide_process.window, false);
+	WRITE_ONCE(elide_process.tell_section, false);
+	watch_locked(false);
+	memset(elide_contended_classes, 0, sizeof(elide_contended_classes));
+}
+
+static uint8_t *explained_of(const struct elide_row *row, enum evidence_event event)
+{
+	uint64_t key = evidence_hash((uint64_t)row->class_index << 32 | row->kind << 8 | event, row->site);
+
+	return &explained[key % NR_EXPLAINED];
+}
+
+void evidence_explained(const struct elide_row *row, enum evidence_event event)
+{
+	uint8_t *nr = explained_of(row, event);
+
+	if (READ_ONCE(elide_process.window) && *nr < ENOUGH)
+		WRITE_ONCE(*nr, *nr + 1);
+}
+
+static bool opens_window(const struct elide_row *row, enum evidence_event event)
+{
+	return elide_process.blames && READ_ONCE(*explained_of(row, event)) < ENOUGH && open_window();
+}
+
+void evidence_contended(const struct elide_row *row)
+{
+	if (opens_window(row, EVIDENCE_CONTENDED))
+		__atomic_fetch_or(&elide_contended_classes[row->class_index / 8], 1 << row->class_index % 8,
+				  __ATOMIC_RELAXED);
+}
+
+void evidence_conflict(const struct elide_row *row)
+{
+	if (opens_window(row, EVIDENCE_CONFLICT) && elide_process.rtm == ELIDE_RTM_EMULATED)
+		WRITE_ONCE(elide_process.tell_section, true);
+}
+
+void evidence_watched(struct elide_thread *t)
+{
+	if (unlikely(!READ_ONCE(elide_process.window)))
 		return;
-	if (!(READ_ONCE(*bits) >> class_index % 8 & 1))
-		__atomic_fetch_or(bits, 1 << class_index % 8, __ATOMIC_RELAXED);
-	evidence_watch_locked();
+	if (t->window != window_nr) {
+		t->window = window_nr;
+		t->window_left = WINDOW_ACQUISITIONS;
+	}
+	if (unlikely(!--t->window_left))
+		close_window();
+}
+
+static struct note *note_of(const void *lock)
+{
+	return &notes[evidence_hash(0, (uintptr_t)lock) % NR_NOTES];
+}
+
+void evidence_note_holder(const struct elide_row *row, const void *lock)
+{
+	uint64_t key = elide_call_key((const void *)row->site, row->kind);
+	struct note *note = note_of(lock);
+
+	if (!row->kind || (READ_ONCE(note->lock) == lock && READ_ONCE(note->key) == key))
+		return;
+	WRITE_ONCE(note->lock, NULL);
+	barrier();
+	WRITE_ONCE(note->key, key);
+	barrier();
+	WRITE_ONCE(note->lock, lock);
+}
+
+bool evidence_noted_holder(const void *lock, struct evidence_holder *holder)
+{
+	const struct note *note = note_of(lock);
+	uint64_t key = READ_ONCE(note->key);
+
+	barrier();
+	if (!READ_ONCE(elide_process.window) || READ_ONCE(note->lock) != lock || !key)
+		return false;
+	holder->class_index = elide_registry_class(lock);
+	holder->kind = elide_key_kind(key);
+	holder->site = (uintptr_t)elide_key_site(key);
+	return true;
 }
 
 /*
@@ -57,27 +183,25 @@ struct suspect {
 };
 
 /*
- * Draw one of the rows of @holder that may have locked the lock: of those whose call locked it last, or, if
- * there is none, of all of the class.
+ * Draw one of the rows of @holder that may have locked the lock.
+ * @exact: only of those by whose call the thread has locked this lock last; else of all of the class
  */
-static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s,
+static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s, bool exact,
 		   struct choice *choice)
 {
-	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
-		for (uint32_t nr = 1; nr <= holder->nr_calls; nr++) {
-			const struct elide_call *call = elide_call_at(holder, nr);
-			const struct elide_row *row = READ_ONCE(call->row);
-			uint64_t weight;
+	for (uint32_t nr = 1; nr <= holder->nr_calls; nr++) {
+		const struct elide_call *call = elide_call_at(holder, nr);
+		const struct elide_row *row = READ_ONCE(call->row);
+		uint64_t weight;
 
-			if (!row || row->class_index != s->class_index || row->kind != s->kind)
-				continue;
-			if (exact && READ_ONCE(call->lock) != s->lock)
-				continue;
-			weight = time_held(row);
-			choice->total += weight;
-			if (elide_random_sample(t) % choice->total < weight)
-				choice->row = row;
-		}
+		if (!row || row->class_index != s->class_index || row->kind != s->kind)
+			continue;
+		if (exact && READ_ONCE(call->lock) != s->lock)
+			continue;
+		weight = time_held(row);
+		choice->total += weight;
+		if (elide_random_sample(t) % choice->total < weight)
+			choice->row = row;
 	}
 }
 
@@ -88,21 +212,19 @@ const struct elide_row *evidence_own_row(struct elide_thread *t, const void *loc
 	struct choice choice = {0};
 
 	self.class_index = elide_registry_class(lock);
-	if (self.class_index != ELIDE_NONE)
-		choose(t, t, &self, &choice);
+	if (self.class_index == ELIDE_NONE)
+		return NULL;
+	choose(t, t, &self, true, &choice);
+	if (!choice.row)
+		choose(t, t, &self, false, &choice);
 	return choice.row;
 }
 
-bool evidence_known_holder(const void *lock, struct evidence_holder *holder)
+uint32_t evidence_tid_in(const struct elide_row *row, const void *lock)
 {
-	uint64_t key = elide_registry_holder(lock);
+	uint32_t offset = elide_process.holder[row->kind];
 
-	if (!key)
-		return false;
-	holder->class_index = elide_registry_class(lock);
-	holder->kind = elide_key_kind(key);
-	holder->site = (uintptr_t)elide_key_site(key);
-	return true;
+	return offset ? READ_ONCE(*(const uint32_t *)((const char *)lock + offset)) : 0;
 }
 
 /* @tid: thread id in the lock. A writer of a rwlock leaves its own, readers leave none. */
@@ -120,14 +242,17 @@ struct evidence_holder evidence_find_holder(struct elide_thread *t, const struct
 {
 	const struct suspect suspect = {lock, row->class_index, holder_kind(row, tid)};
 	struct evidence_holder holder = {.class_index = row->class_index};
-	struct elide_thread *other = elide_threads_all();
 	struct choice choice = {0};
 
-	if (evidence_known_holder(lock, &holder))
+	if (evidence_noted_holder(lock, &holder))
 		return holder;
-	for (uint32_t i = 0; other && (tid || i < MAX_SUSPECTS); other = other->next, i++)
-		if (tid ? other->tid == tid : other != t && other->tid)
-			choose(t, other, &suspect, &choice);
+	for (int exact = 1; exact >= 0 && !choice.row; exact--) {
+		struct elide_thread *other = elide_threads_all();
+
+		for (uint32_t i = 0; other && (tid || i < MAX_SUSPECTS); other = other->next, i++)
+			if (tid ? other->tid == tid : other != t && other->tid)
+				choose(t, other, &suspect, exact, &choice);
+	}
 	if (choice.row) {
 		holder.kind = choice.row->kind;
 		holder.site = choice.row->site;
@@ -163,6 +288,14 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr,
 	return false;
 }
 
+/* evidence_find_holder() of a lock that the call acquires. */
+static struct evidence_holder holder_of(struct elide_thread *t, const struct evidence_holder *call, const void *lock)
+{
+	const struct elide_row row = {.class_index = call->class_index, .kind = (uint16_t)call->kind};
+
+	return evidence_find_holder(t, &row, lock, evidence_tid_in(&row, lock));
+}
+
 void evidence_find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 			 struct evidence_holder *holder)
 {
@@ -175,15 +308,16 @@ void evidence_find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 	holder->class_index = call.class_index;
 	class = elide_class_info(call.class_index);
 	if (class->type == ELIDE_CLASS_STATIC && !class->array) {
-		evidence_known_holder(elide_at_run_time(class->address), holder);
+		*holder = holder_of(t, &call, elide_at_run_time(class->address));
 		return;
 	}
 	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
 		const struct elide_call *own = elide_call_at(t, nr);
 
-		if (own->lock && elide_call_row(own)->site == call.site &&
-		    evidence_known_holder(own->lock, holder))
+		if (own->lock && elide_call_row(own)->site == call.site) {
+			*holder = holder_of(t, &call, own->lock);
 			return;
+		}
 	}
 }
 

@@ -2,7 +2,12 @@
 /*
  * holder.h - which call holds a lock that made others wait, or aborted a transaction?
  *
- * In global-lock paths, but for evidence_contended(), evidence_watch_locked() and elide_evidence_locked().
+ * What a thread can tell of its own calls costs its lock calls nothing. What it cannot tell is noted in windows:
+ * while one is open, no lock call takes the fast path, and calls that lock note themselves. A window is opened by
+ * an event of a call that has too little evidence yet, and ends by a number of acquisitions; the pause after it is
+ * WINDOW_PAUSE times as long.
+ *
+ * In global-lock paths, but for evidence_contended(), evidence_conflict() and elide_evidence_locked().
  */
 #ifndef ELIDE_HOLDER_H
 #define ELIDE_HOLDER_H
@@ -13,6 +18,9 @@
 #include "../state/thread.h"
 
 #pragma GCC visibility push(hidden)
+
+/* What opens windows. A call has enough samples of each one by itself. */
+enum evidence_event { EVIDENCE_CONTENDED, EVIDENCE_CONFLICT };
 
 /**
  * struct evidence_holder - the call that held a lock, or that ended a wait.
@@ -30,22 +38,28 @@ struct evidence_holder {
 };
 
 /**
- * evidence_known_holder() - the call that locked the lock last, as elide_evidence_locked() has noted it.
+ * evidence_noted_holder() - the call that locked the lock last, if it did so in the window that is open.
  *
  * Of several readers that may be one that has released it. Return: false if the call is not known.
  */
-bool evidence_known_holder(const void *lock, struct evidence_holder *holder);
+bool evidence_noted_holder(const void *lock, struct evidence_holder *holder);
 
 /**
- * evidence_find_holder() - evidence_known_holder(), or else one of the calls that may have locked the lock.
+ * evidence_find_holder() - evidence_noted_holder(), or else one of the calls that may have locked the lock.
  * @t: the calling thread
  * @row: counters of its call
  * @tid: thread id in the lock; 0: none, as with readers of a rwlock
+ *
+ * The call is drawn from those whose thread has locked this lock last by them; if there is none, from all of the
+ * class. The probability of each is its share of the time that they held locks, so that the expected sums are right.
  *
  * Return: the holder; only its class if no thread has such a call.
  */
 struct evidence_holder evidence_find_holder(struct elide_thread *t, const struct elide_row *row,
 					    const void *lock, uint32_t tid);
+
+/** evidence_tid_in() - the id of the thread that holds a lock of the row's kind, as the lock has it; 0: none. */
+uint32_t evidence_tid_in(const struct elide_row *row, const void *lock);
 
 /** evidence_own_row() - the row of the thread's call that has locked a lock; NULL: not known. */
 const struct elide_row *evidence_own_row(struct elide_thread *t, const void *lock,
@@ -65,38 +79,48 @@ void evidence_find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 /**
  * evidence_name_killer() - the call of the thread that aborted the section by locking the lock.
  * @d: the emulator's record of the abort, which has that thread's stack
- * @holder: from evidence_known_holder(): by now another thread may have locked the lock last
+ * @holder: from evidence_find_holder(): by now another thread may have locked the lock last
  */
 void evidence_name_killer(const struct rtmgrind_abort *d, struct evidence_holder *holder);
 
-/** evidence_contended() - from now on note which calls lock the locks of the class. */
-void evidence_contended(uint32_t class_index);
+/**
+ * evidence_contended() - a call has waited for a lock of its class, or an attempt of it was aborted by one.
+ * @row: counters of the call
+ *
+ * Opens a window for the class, unless the call has enough samples or the pause is not over.
+ */
+void evidence_contended(const struct elide_row *row);
 
 /**
- * evidence_watch_locked() - from now on watch each acquisition that locks.
+ * evidence_conflict() - an attempt of the call was aborted by an access of another thread.
  *
- * Transactions read the line that is written here, so this is done once.
+ * Under the emulator, opens a window in which threads tell it their sections. Telling takes no virtual time.
  */
-void evidence_watch_locked(void);
+void evidence_conflict(const struct elide_row *row);
 
-/* Bits by class: threads have waited for its locks, or transactions were aborted at them. */
+/** evidence_explained() - a sample of such an event of the call has found what it looked for. */
+void evidence_explained(const struct elide_row *row, enum evidence_event event);
+
+/** evidence_watched() - a lock was locked while a window is open: ends it if it was the last one of the thread. */
+void evidence_watched(struct elide_thread *t);
+
+/** evidence_note_holder() - the part of elide_evidence_locked() for contended classes. */
+void evidence_note_holder(const struct elide_row *row, const void *lock);
+
+/* Bits by class: while a window is open, the calls that lock its locks note themselves. */
 extern uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
 
 /**
- * elide_evidence_locked() - note by which call a lock was locked, in a process that elides.
+ * elide_evidence_locked() - note by which call a lock was locked, while a window is open.
+ * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock
- *
- * Only for contended classes, as finding the lock may be a cache miss. So the holders at the first wait or
- * abort of a class are not known.
  */
-static inline void elide_evidence_locked(const struct elide_row *row, const void *lock)
+static inline void elide_evidence_locked(struct elide_thread *t, const struct elide_row *row, const void *lock)
 {
-	if (likely(!(READ_ONCE(elide_contended_classes[row->class_index / 8]) >>
-		     row->class_index % 8 & 1)))
-		return;
-	if (row->kind)
-		elide_registry_set_holder(lock, elide_call_key((const void *)row->site, row->kind));
+	if (unlikely(READ_ONCE(elide_contended_classes[row->class_index / 8]) >> row->class_index % 8 & 1))
+		evidence_note_holder(row, lock);
+	evidence_watched(t);
 }
 
 #pragma GCC visibility pop

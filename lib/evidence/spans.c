@@ -2,6 +2,7 @@
 /* spans.c - see spans.h. */
 #include "../base/testpoint.h"
 #include "../state/gate.h"
+#include "evidence.h"
 #include "spans.h"
 #include "table.h"
 
@@ -141,7 +142,7 @@ static __cold void record(struct elide_thread *t, const struct elide_row *row,
 	if (!elide_evidence || !row->kind || elide_busy)
 		t->span_sums[type] -= due(t, type);
 	else
-		elide_global_try_run(span_global, &span);
+		evidence_try_run(span_global, &span);
 }
 
 __cold void elide_span_record(struct elide_thread *t, const struct elide_row *row,

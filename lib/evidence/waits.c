@@ -59,6 +59,7 @@ static void wait_global(void *arg)
 	e->w->sample = sample_wait(e);
 	test_point(wait_publish);
 	e->w->blame = evidence_blame_record(e->row, ELIDE_BLAME_WAIT, &holder);
+	evidence_explained(e->row, EVIDENCE_CONTENDED);
 	test_point(wait_done);
 }
 
@@ -70,7 +71,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	*w = (struct elide_waits){0};
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
-	evidence_contended(row->class_index);
+	evidence_contended(row);
 	e.weight = weigh_wait(t, row);
 	if (e.weight && evidence_sample(t, &row->contended, e.weight, wait_global, &e))
 		w->weight = e.weight;

@@ -16,6 +16,7 @@
 #include "../state/settings.h"
 #include "../state/symbol.h"
 #include "../state/tunables.h"
+#include "evidence.h"
 #include "frames.h"
 #include "known-calls.h"
 #include "records.h"
@@ -285,7 +286,7 @@ __cold void elide_wrapper_acquired(struct elide_row *row, uint64_t nr)
 	is_known = elide_known_call(&known, e.site, &passes);
 	if (elide_process.mode == ELIDE_RUN_PROFILE && elide_evidence && row->kind && e.site &&
 	    (!is_known || passes) && strcmp(elide_tunables.wrappers, "no") &&
-	    !elide_global_try_run(acquired_global, &e))
+	    !evidence_try_run(acquired_global, &e))
 		return;
 	row->stacked = e.wrapped ? nr : ~0ull;
 }

@@ -67,10 +67,24 @@ double learn_error(const struct learn_class *c)
 	return learn_root(variance / c->pairs);
 }
 
+/* Mean logarithm above which the challenger wins. */
+static double margin_of(const struct learn_class *c)
+{
+	if (c->question == LEARN_CROWD)
+		return PER_MILLE(c->few ? -PROOF_MARGIN : PROOF_MARGIN);
+	/*
+	 * Where nobody waits for the locks, eliding saves no waiting, and what it costs the sections around, and
+	 * other classes, is more than what trials of one class can tell: it has to prove that it pays.
+	 */
+	if (c->question == LEARN_WHETHER && c->waits < PER_MILLE(MATTERS) && c->first > 0)
+		return PER_MILLE(policy_arm_locks(c->challenger) ? -PROOF_MARGIN : PROOF_MARGIN);
+	return PER_MILLE(MARGIN);
+}
+
 enum learn_verdict learn_judge(const struct learn_class *c, double mean, double error)
 {
 	bool crowd = c->question == LEARN_CROWD;
-	double margin = PER_MILLE(!crowd ? MARGIN : c->few ? -CROWD_MARGIN : CROWD_MARGIN);
+	double margin = margin_of(c);
 
 	/*
 	 * One pair does not decide: what the sections do may have changed between its two trials. In an

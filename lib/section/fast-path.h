@@ -91,6 +91,13 @@ static __always_inline_fn struct elide_fast elide_fast(struct elide_thread *t, c
 	return q;
 }
 
+/* The same for a lock whose word is not one of the first two. */
+static __always_inline_fn bool fast_is_far(const struct elide_call *call, const void *lock, const void *site,
+					   enum elide_kind kind)
+{
+	return call->key == elide_call_key(site, kind) && elide_registry_is_far(lock, call->mark);
+}
+
 /* The guess by site and lock: the site has locks of several classes, or shares its place with another. */
 static __always_inline_fn struct elide_fast fast_second(struct elide_thread *t, const void *lock,
 							  const void *site, enum elide_kind kind)
@@ -99,11 +106,14 @@ static __always_inline_fn struct elide_fast fast_second(struct elide_thread *t, 
 	struct elide_fast q = {0};
 	uint16_t guess;
 
-	if (!t->has_second)
+	if (!t->has_second) {
+		q = fast_copy(elide_guessed(t, site));
+		q.known = fast_is_far(q.call, lock, site, kind);
 		return q;
+	}
 	guess = READ_ONCE(*elide_second_guess(t, lock, key));
 	q = fast_copy(elide_guess_call(t, guess));
-	q.known = fast_is(q.call, lock, site, kind);
+	q.known = fast_is(q.call, lock, site, kind) || fast_is_far(q.call, lock, site, kind);
 	if (q.known && unlikely(!(++t->nr_second % ELIDE_SECOND_PERIOD)))
 		WRITE_ONCE(t->guesses[elide_guess(site)], guess);
 	return q;
@@ -160,8 +170,15 @@ static __always_inline_fn bool elide_fast_nested(struct elide_thread *t, const v
 	if (unlikely(open >= ELIDE_OPEN_ODD))
 		return false;
 	call = elide_guessed(t, site);
-	if (unlikely(!fast_is(call, word, site, kind) || call->way < ELIDE_WAY_DORMANT ||
-		     !is_free(word, &rule, &value) || t->held[0].word == word))
+	if (unlikely(!fast_is(call, word, site, kind))) {
+		/* One guess after the other, as in fast_second(). */
+		if (t->has_second)
+			call = elide_guess_call(t, READ_ONCE(*elide_second_guess(t, word,
+										 elide_call_key(site, kind))));
+		if (!fast_is(call, word, site, kind) && !fast_is_far(call, word, site, kind))
+			return false;
+	}
+	if (unlikely(call->way < ELIDE_WAY_DORMANT || !is_free(word, &rule, &value) || t->held[0].word == word))
 		return false;
 	test_point(nested);
 	if (likely(open == ELIDE_OPEN_ONE)) {

@@ -238,23 +238,30 @@ __cold void elide_hold_count(struct elide_thread *t, const void *lock, unsigned 
 	elide_what_if_goes_on();
 }
 
+static void tell_section(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	t->locked_row = row;
+	t->locked = lock;
+	section_locked(t);
+	t->in_locked = 1;
+}
+
 __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 			       bool wait)
 {
 	if (elide_process.order)
 		elide_order_acquired(t, row, lock, wait);
-	if (elide_process.mode != ELIDE_RUN_ELIDE)
-		return;
 	/* The release of a custom lock is not seen. */
-	if ((!elide_process.tell_section && !t->loads) || t->in_locked ||
-	    row->kind == ELIDE_KIND_CUSTOM)
+	if (elide_process.mode != ELIDE_RUN_ELIDE || t->in_locked || row->kind == ELIDE_KIND_CUSTOM)
 		return;
-	if (!elide_process.tell_section)
+	if (elide_process.tell_section) {
+		rtmgrind_time_stops();
+		tell_section(t, row, lock);
+		rtmgrind_time_goes_on();
+	} else if (t->loads) {
 		elide_pmu_skip_loads(t->loads);
-	t->locked_row = row;
-	t->locked = lock;
-	section_locked(t);
-	t->in_locked = 1;
+		tell_section(t, row, lock);
+	}
 }
 
 __cold void elide_locked_end(struct elide_thread *t, const void *lock)

@@ -44,7 +44,7 @@ static inline void elide_watch_locked(struct elide_thread *t, struct elide_row *
 				      const void *lock, bool wait)
 {
 	if (likely(elide_process.blames))
-		elide_evidence_locked(row, lock);
+		elide_evidence_locked(t, row, lock);
 	if (unlikely(elide_process.order || elide_process.tell_section || t->loads))
 		elide_locked_begin(t, row, lock, wait);
 }

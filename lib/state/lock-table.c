@@ -71,7 +71,7 @@ static struct elide_table *table_make(uint32_t nr)
 	/* A hash has no more bits. */
 	if (nr > 1u << (64 - ELIDE_HASH_SHIFT))
 		return NULL;
-	table = elide_reserve(size + (size >= HUGE ? HUGE : 0) + nr * sizeof(struct elide_lock_state));
+	table = elide_reserve(size + (size >= HUGE ? HUGE : 0) + nr * sizeof(struct policy_lock));
 	if (!table)
 		return NULL;
 	if (size >= HUGE) {
@@ -80,7 +80,7 @@ static struct elide_table *table_make(uint32_t nr)
 		sys_madvise(table, size, MADV_HUGEPAGE);
 	}
 	table->nr = nr;
-	table->states = (struct elide_lock_state *)((char *)table + size);
+	table->states = (struct policy_lock *)((char *)table + size);
 	return table;
 }
 
@@ -153,7 +153,7 @@ static bool has_room(const struct elide_table *table)
 static void forget_state(struct elide_table *table, const uint64_t *at)
 {
 	if (unlikely(READ_ONCE(elide_locks.has_states)))
-		table->states[at - table->words] = (struct elide_lock_state){0};
+		table->states[at - table->words] = (struct policy_lock){0};
 }
 
 /* Take a place that was never used. False: another thread has taken it. */
@@ -361,7 +361,7 @@ void elide_table_forget(uintptr_t start, uintptr_t end)
 	forget_in(elide_table_now(), start, end);
 }
 
-struct elide_lock_state *elide_table_state(const void *lock)
+struct policy_lock *elide_table_state(const void *lock)
 {
 	struct elide_table *table = elide_table_now();
 	uint64_t is;
@@ -428,7 +428,7 @@ static bool make_larger(struct elide_table **to);
  * Copy a word to the last table, *@to; a larger one replaces that if it has no place for the word. Without
  * memory for that the lock is lost, and may be a spinlock that only its class knows to be shared.
  */
-static void copy(struct elide_table **to, uint64_t word, const struct elide_lock_state *state)
+static void copy(struct elide_table **to, uint64_t word, const struct policy_lock *state)
 {
 	uint64_t *at, old;
 	bool moved;

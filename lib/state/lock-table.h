@@ -157,7 +157,7 @@ bool elide_table_make_room(const void *lock);
 void elide_table_settle(void);
 
 /** elide_table_state() - the state of a lock. Return: NULL if it is not registered. */
-struct elide_lock_state *elide_table_state(const void *lock);
+struct policy_lock *elide_table_state(const void *lock);
 
 #pragma GCC visibility pop
 

@@ -57,27 +57,12 @@ bool elide_registry_split(const void *lock, uint32_t class_index, uint32_t nr)
 	return elide_table_change(elide_word(lock, class_index), elide_word(lock, ELIDE_TAG_HOT + nr));
 }
 
-uint64_t elide_registry_holder(const void *lock)
-{
-	const struct elide_lock_state *state = elide_table_state(lock);
-
-	return state ? READ_ONCE(state->holder) : 0;
-}
-
-void elide_registry_set_holder(const void *lock, uint64_t key)
-{
-	struct elide_lock_state *state = elide_table_state(lock);
-
-	if (state && READ_ONCE(state->holder) != key)
-		WRITE_ONCE(state->holder, key);
-}
-
 struct policy_lock *elide_policy_of(const void *lock)
 {
 	static struct policy_lock nobody;
-	struct elide_lock_state *state = elide_table_state(lock);
+	struct policy_lock *state = elide_table_state(lock);
 
-	return state ? &state->policy : &nobody;
+	return state ? state : &nobody;
 }
 
 /* A spinlock of which no initialisation is known may be a process-shared one that was refused. */

@@ -60,26 +60,16 @@ _Static_assert(ELIDE_TAG_CLASSES + ELIDE_NR_KINDS <= ELIDE_TAG_HOT, "a tag says 
 #define ELIDE_HASH_SHIFT  36
 
 /**
- * struct elide_lock_state - the state of a lock beside its word.
- * @policy: the policy's state of the lock
- * @holder: which call locked it last: elide_registry_holder()
- */
-struct elide_lock_state {
-	struct policy_lock policy;
-	uint64_t holder;
-};
-
-/**
  * struct elide_table - a table of locks.
  * @nr: words
  * @next: the table to which its words are being moved, or were; NULL: none
- * @states: a state for each word; pages that are never written take no memory
+ * @states: the policy's state of the lock of each word; pages that are never written take no memory
  * @words: 0: never used; ELIDE_MOVED; else address and tag
  */
 struct elide_table {
 	uint32_t nr;
 	struct elide_table *next;
-	struct elide_lock_state *states;
+	struct policy_lock *states;
 	uint64_t words[] __cacheline_aligned;
 };
 
@@ -91,7 +81,7 @@ struct elide_table {
  * @mask: of the offset of a lock's home, in bytes: read before @table, and written after it
  * @table: never smaller than @mask says
  * @hot_classes: by number of a state: the class of the lock that has it
- * @has_states: a struct elide_lock_state was used
+ * @has_states: a state was used
  * @lost_shared: a process-shared lock is not in the table
  */
 extern struct elide_locks {
@@ -150,6 +140,25 @@ static __always_inline_fn bool elide_registry_is(const void *lock, uint64_t mark
 	return found == wanted;
 }
 
+/**
+ * elide_registry_is_far() - has the lock that tag, and is its word one of those after the first two?
+ * @mark: as for elide_registry_is()
+ *
+ * A lock in thirty is there, for as long as it lives: it may be the one that all threads lock.
+ */
+static inline bool elide_registry_is_far(const void *lock, uint64_t mark)
+{
+	uint64_t home = (uintptr_t)lock * ELIDE_HASH_FACTOR >> (ELIDE_HASH_SHIFT - 3) &
+			READ_ONCE(elide_locks.mask);
+	uint64_t wanted = (uintptr_t)lock ^ mark, word = 1;
+
+	/* The mask first, then the table: see struct elide_locks. */
+	barrier();
+	for (uint64_t i = 2; i < ELIDE_SLOTS && word && word != wanted; i++)
+		word = READ_ONCE(READ_ONCE(elide_locks.table)->words[(home / 8) ^ i]);
+	return word == wanted;
+}
+
 /** elide_registry_start() - allocate the tables. @max_locks, @max_classes: bounds. Return: 0 or -ENOMEM. */
 int elide_registry_start(uint32_t max_locks, uint32_t max_classes);
 
@@ -195,17 +204,6 @@ bool elide_registry_full(void);
  * Lock-free.
  */
 void elide_registry_refuse(bool shared);
-
-/** elide_registry_holder() - which call locked a lock last: its elide_call_key(), 0 if not known. */
-uint64_t elide_registry_holder(const void *lock);
-
-/**
- * elide_registry_set_holder() - remember the call that has locked a lock, by one plain store.
- * @key: elide_call_key() of its recorded site
- *
- * Threads share the line, so a call that is there already is not stored again.
- */
-void elide_registry_set_holder(const void *lock, uint64_t key);
 
 /** elide_policy_of() - the lock's state in the policy; a dummy if the lock is not registered. */
 struct policy_lock *elide_policy_of(const void *lock);

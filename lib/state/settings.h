@@ -22,7 +22,8 @@
 #define ELIDE_TIME_PERIOD 128
 
 /**
- * struct elide_process - constant after the start but for @running, @watch_locked, @tell_section.
+ * struct elide_process - constant after the start but for @running, @restricts, @window, @watch_locked,
+ *                         @tell_section.
  * @running: calls are counted; false before the start, with ELIDE_MODE=off, and in a child not followed
  * @mode:    enum elide_run_mode
  * @rtm:     enum elide_rtm
@@ -32,10 +33,12 @@
  * @short_way: the wrappers know the locks' words and may acquire them without calling glibc
  * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
- * @restricts: threads of contended locks may be restricted: adapt/crowd.h
+ * @may_restrict: threads of contended locks may be restricted: adapt/crowd.h
+ * @restricts: those of a class are, or were
  * @blames:  the holders to blame for aborts and waits are found out: evidence_contended()
- * @watch_locked: @order, or @blames and something is contended: locked acquisitions are watched
- * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts
+ * @window:  a window of evidence/holder.h is open
+ * @watch_locked: @order or @window: locked acquisitions are watched
+ * @tell_section: the emulator learns the section of each thread: @window, and there are conflicts
  * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
  *           without evidence of the abort
  * @tid_at:  offset from the thread pointer at which libc keeps a thread's Linux id; 0: not known
@@ -51,8 +54,10 @@ struct elide_process {
 	bool short_way;
 	uint32_t nr_processors;
 	bool order;
+	bool may_restrict;
 	bool restricts;
 	bool blames;
+	bool window;
 	bool watch_locked;
 	bool tell_section;
 	uint32_t at_once;

@@ -214,6 +214,7 @@ struct elide_hold {
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that the thread holds locked, as far as the wrappers know
  * @nr_faster:  those of @holds with a @faster
+ * @window, @window_left: number of a window of evidence/holder.h, and acquisitions in it that are left
  * @holds:      the @nr_holds acquisitions whose hold times are being measured, the oldest first
  * @found_held: time-stamp counter when the present acquisition, which was contended, had locked; 0: it was
  *              not, or elide_hold_begin() has taken it
@@ -304,6 +305,8 @@ struct elide_thread {
 	uint32_t arm;
 	uint32_t nr_holds;
 	uint32_t nr_faster;
+	uint32_t window;
+	uint32_t window_left;
 	struct elide_hold holds[ELIDE_NR_OPEN_HOLDS];
 	unsigned long long found_held;
 	struct elide_due due;

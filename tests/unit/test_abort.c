@@ -175,7 +175,6 @@ static void the_holder_of_a_busy_abort(void **state)
 
 	elide_process.blames = true;
 	/* Who locks is noted from the first abort on. */
-	elide_evidence_locked(held, &lock);
 	assert_false(elide_process.watch_locked);
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
@@ -183,16 +182,41 @@ static void the_holder_of_a_busy_abort(void **state)
 	assert_int_equal(elide_hold_mask, 0);
 	LAST(BLAME, &blame);
 	assert_int_equal(blame.held_site, 0);
-	elide_evidence_locked(held, &lock);
+	elide_evidence_locked(elide_self, held, &lock);
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
-	elide_process.watch_locked = elide_process.blames = false;
 	LAST(BLAME, &blame);
 	assert_int_equal(blame.type, ELIDE_BLAME_ABORT);
 	assert_int_equal(blame.site, 0xc00);
 	assert_int_equal(blame.held_site, 0xd00);
 	assert_int_equal(blame.count, 1);
 	assert_int_equal(blame.cycles, 7);
+}
+
+/* A window ends by the thread's acquisitions, none begins in the pause after it, and its notes end with it. */
+static void windows(void **state)
+{
+	struct elide_row *row = row_of((const void *)0xc80), *held = row_of((const void *)0xd80);
+	const struct elide_aborted a = {.lock = &lock, .cause = ELIDE_CAUSE_busy, .cycles = 7};
+	struct evidence_holder holder;
+	unsigned int nr = 0;
+
+	assert_true(elide_process.window);
+	elide_evidence_locked(elide_self, held, &lock);
+	assert_true(evidence_noted_holder(&lock, &holder));
+	assert_int_equal(holder.site, 0xd80);
+	while (elide_process.window && nr < 100000) {
+		elide_evidence_locked(elide_self, held, &lock);
+		nr++;
+	}
+	assert_in_range(nr, 1, 2000);
+	assert_false(elide_process.watch_locked);
+	assert_int_equal(elide_hold_mask, ~0ull);
+	assert_false(evidence_noted_holder(&lock, &holder));
+	row->causes[ELIDE_CAUSE_busy]++;
+	elide_evidence_abort(elide_self, row, &a);
+	assert_false(elide_process.window);
+	elide_process.blames = false;
 }
 
 /* Last: the tables are full after it. */
@@ -225,6 +249,7 @@ int main(void)
 		cmocka_unit_test(sampled_by_the_processor),
 		cmocka_unit_test(data_is_named),
 		cmocka_unit_test(the_holder_of_a_busy_abort),
+		cmocka_unit_test(windows),
 		cmocka_unit_test(full_tables_are_counted),
 	};
 

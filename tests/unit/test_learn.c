@@ -123,6 +123,8 @@ static void what_pairs_decide(void **state)
 		bool few;
 		double mean, error;
 		enum learn_verdict verdict;
+		uint8_t challenger;
+		bool idle;
 	} table[] = {
 		{LEARN_HOW, 1, false, 1, 0.01, LEARN_UNCLEAR},
 		{LEARN_HOW, 1, false, -1, 0.01, LEARN_UNCLEAR},
@@ -139,6 +141,12 @@ static void what_pairs_decide(void **state)
 		{LEARN_CROWD, 2, true, 0.02, 0.02, LEARN_WINS},
 		{LEARN_CROWD, 5, true, -0.04, 0.02, LEARN_UNCLEAR},
 		{LEARN_CROWD, 6, true, -0.04, 0.02, LEARN_LOSES},
+		/* Where nobody waits, eliding has to gain 3 %, and locking may lose that. */
+		{LEARN_WHETHER, 2, false, 0.08, 0.02, LEARN_WINS, KEEN},
+		{LEARN_WHETHER, 2, false, 0.05, 0.02, LEARN_UNCLEAR, KEEN},
+		{LEARN_WHETHER, 10, false, 0.02, 0.005, LEARN_LOSES, KEEN},
+		{LEARN_WHETHER, 10, false, -0.01, 0.01, LEARN_WINS, REAL, true},
+		{LEARN_WHETHER, 2, false, -0.08, 0.02, LEARN_LOSES, REAL, true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -146,6 +154,9 @@ static void what_pairs_decide(void **state)
 			.question = table[i].question,
 			.pairs = table[i].pairs,
 			.few = table[i].few,
+			.challenger = table[i].challenger,
+			.waits = table[i].idle || table[i].challenger != REAL ? 0 : 1,
+			.first = 1,
 		};
 
 		if (learn_judge(&c, table[i].mean, table[i].error) != table[i].verdict)
@@ -257,9 +268,27 @@ static void nothing_happens_without_sections(void **state)
 	assert_int_equal(c.arm, KEEN);
 }
 
+/* While another class is in a challenge about eliding none begins, and as soon as it is over one does. */
+static void classes_take_turns(void **state)
+{
+	struct learn_class c;
+	struct learn_trial e = {.sections = 1000, .length = MS, .whole = MS, .now = 5000 * MS, .others = true};
+
+	learn_start(&c, false, false);
+	learn_site(&c);
+	for (int i = 0; i < 100; i++, e.now += MS) {
+		learn_trial(&c, &e);
+		assert_int_equal(c.phase, LEARN_HOLD);
+	}
+	e.others = false;
+	learn_trial(&c, &e);
+	assert_int_equal(c.phase, LEARN_INCUMBENT);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classes_take_turns),
 		cmocka_unit_test(friendly_is_elided),
 		cmocka_unit_test(hostile_is_not),
 		cmocka_unit_test(patience_is_found),

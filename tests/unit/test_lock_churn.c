@@ -172,13 +172,13 @@ static void states(void)
 
 	for (uint32_t i = 0; i < 300; i++) {
 		check(put_lock(base + i * 40, i, true));
-		elide_table_state(base + i * 40)->holder = i + 1;
+		elide_table_state(base + i * 40)->skip = i + 1;
 	}
 	for (uint32_t i = 300; i < 3000; i++)
 		check(put_lock(base + i * 40, i, false));
 	for (uint32_t i = 0; i < 3000; i++)
-		check(elide_table_state(base + i * 40)->holder == (i < 300 ? i + 1 : 0));
-	check(put_lock(base, 7, true) && !elide_table_state(base)->holder);
+		check(elide_table_state(base + i * 40)->skip == (i < 300 ? i + 1 : 0));
+	check(put_lock(base, 7, true) && !elide_table_state(base)->skip);
 	check(!elide_table_state(base + 3000 * 40));
 }
 
