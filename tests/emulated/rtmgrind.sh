@@ -204,9 +204,14 @@ test_deadlock_not() {
 
 test_threads() { checks -- "$BIN/threads"; }
 test_process() { checks --trace-children=yes -- "$BIN/process"; }
+# Without elide's library the first region begins them.
+test_region_interrupts() {
+	checks --model=flat:tick=10000 -- "$BIN/region" interrupts
+}
+
 # The counters of the region are those of its hundred transactions, of which none commits.
 test_region() {
-	checks --abort-rate=100 --abort-from-start=yes --counters="$WORK/counters" -- "$BIN/region" &&
+	checks --abort-rate=100 --abort-from-start=yes --counters="$WORK/counters" -- "$BIN/region" spurious &&
 		want '^region.starts 100$' "$WORK/counters" &&
 		want '^region.commits 0$' "$WORK/counters" &&
 		want '^region.spurious 100$' "$WORK/counters" &&
@@ -362,6 +367,30 @@ test_page_faults() {
 	checks --model=flat:faults=1 -- "$BIN/pages" faults &&
 		checks --model=haswell -- "$BIN/pages" faults &&
 		checks -- "$BIN/pages" given
+}
+
+# Caches of no cost leave the walks alone. The second time with sets that are not a power of two.
+test_tlb_cost() {
+	local free=l2=0,llc=0,memory=0
+
+	checks --model=haswell:$free,walk=1000 -- "$BIN/tlb" cost 1024 1000 &&
+		checks --model=haswell:$free,walk=300,tlb_pages=8,tlb2_pages=96 -- "$BIN/tlb" cost 96 300 &&
+		checks --model=haswell:$free -- "$BIN/tlb" cost 1024 0
+}
+
+# The same seed gives the same aborts, and another one others.
+test_tlb_loss() {
+	local run losses
+
+	for losses in 0:0 500000:50 1000000:100; do
+		checks --model=haswell:walk_loss=${losses%:*} -- "$BIN/tlb" loss 1024 ${losses#*:} || return
+	done
+	for run in 1:first 1:again 2:other; do
+		checks --seed="${run%:*}" --model=haswell:walk_loss=300000 -- "$BIN/tlb" loss 1024 30 || return
+		mv "$WORK/out" "$WORK/${run#*:}"
+	done
+	cmp -s "$WORK/first" "$WORK/again" || fail "a seed gives two results" || return
+	! cmp -s "$WORK/first" "$WORK/other" || fail "two seeds give one result"
 }
 
 # Machines whose latencies are all different and far apart; caches.c measures them.

@@ -21,6 +21,7 @@
 #include "region.h"
 #include "rng.h"
 #include "shared.h"
+#include "tlb.h"
 #include "txn.h"
 #include "unwind.h"
 #include "vthread.h"
@@ -358,6 +359,14 @@ void access_again(Addr addr, SizeT size, Bool write)
 		touch_again(touch, write);
 }
 
+/* The core walks the page tables for an access of the running thread; @txn is its transaction, NULL none. */
+static void walk(const struct txn *txn)
+{
+	charge(model.walk);
+	if (txn && model.walk_loss && (Long)(rng_next(&txn_rng) % 1000000) < model.walk_loss)
+		txn_abort_self(RTMGRIND_CAUSE_SPURIOUS, -1);
+}
+
 /**
  * access_cached() - the running thread is about to access memory, and the machine has caches.
  * @addr: first byte
@@ -385,6 +394,8 @@ void access_cached(Addr addr, SizeT size, Bool write)
 		 */
 		if (txn)
 			need_page(at, write);
+		if (cached && tlb_walks(model_core(vthreads[tid].core), at))
+			walk(txn);
 		if (cached)
 			coherence_access(tid, at, write);
 		if (txn_nr_open)

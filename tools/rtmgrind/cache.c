@@ -16,14 +16,14 @@
 /**
  * cache_init() - make an empty cache.
  * @cache: receives the cache
- * @kib: size, KiB
+ * @lines: size, lines
  * @ways: associativity
  * @nr_trees: replacement trees of a set, each over a power of two of ways; 0: exact LRU
  */
-void cache_init(struct cache *cache, Long kib, Long ways, Long nr_trees)
+void cache_init(struct cache *cache, Long lines, Long ways, Long nr_trees)
 {
 	cache->ways = ways;
-	cache->sets = kib * 1024 / LINE_SIZE / ways;
+	cache->sets = lines / ways;
 	cache->nr_trees = nr_trees;
 	cache->tags = VG_(calloc)("rtmgrind.tags", cache->sets * ways, sizeof(*cache->tags));
 	if (nr_trees)

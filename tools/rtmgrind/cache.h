@@ -41,7 +41,7 @@ struct cache {
 	struct tree *trees;
 };
 
-void cache_init(struct cache *cache, Long kib, Long ways, Long nr_trees);
+void cache_init(struct cache *cache, Long lines, Long ways, Long nr_trees);
 Addr *cache_find(struct cache *cache, Addr line);
 void cache_use(struct cache *cache, Addr *tag);
 Addr cache_insert(struct cache *cache, Addr tag);

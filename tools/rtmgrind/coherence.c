@@ -58,6 +58,11 @@ static struct cache *llc_of(Int core)
 	return &llcs[core / model.domain];
 }
 
+static Long lines_in(Long kib)
+{
+	return kib * 1024 / LINE_SIZE;
+}
+
 /** coherence_init() - make empty caches, if the machine has caches. */
 void coherence_init(void)
 {
@@ -69,12 +74,12 @@ void coherence_init(void)
 		return;
 	cores = VG_(calloc)("rtmgrind.caches", model.cores, sizeof(*cores));
 	for (i = 0; i < model.cores; i++) {
-		cache_init(&cores[i].l1, model.l1_kib, model.l1_ways, model.l1_trees);
-		cache_init(&cores[i].l2, model.l2_kib, model.l2_ways, 0);
+		cache_init(&cores[i].l1, lines_in(model.l1_kib), model.l1_ways, model.l1_trees);
+		cache_init(&cores[i].l2, lines_in(model.l2_kib), model.l2_ways, 0);
 	}
 	llcs = VG_(calloc)("rtmgrind.llcs", model.cores / model.domain, sizeof(*llcs));
 	for (i = 0; i < model.cores / model.domain; i++)
-		cache_init(&llcs[i], model.llc_kib, model.llc_ways, 0);
+		cache_init(&llcs[i], lines_in(model.llc_kib), model.llc_ways, 0);
 	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
 	directory_init(model.cores);
 }

@@ -26,6 +26,7 @@
 #include "sigwait.h"
 #include "syscalls.h"
 #include "timers.h"
+#include "tlb.h"
 #include "txn.h"
 #include "vthread.h"
 
@@ -38,6 +39,7 @@ static void started(void)
 	sched_init();
 	peers_join();
 	coherence_init();
+	tlb_init();
 	txn_init(nr_vthreads);
 	account_track();
 	hle_init(nr_vthreads);

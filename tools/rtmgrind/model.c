@@ -227,6 +227,12 @@ static void check_cache(const HChar *name, Long kib, Long ways, Bool power_of_tw
 		       kib, ways, lines_in / ways);
 }
 
+static void check_tlb(const HChar *name, Long pages, Long ways)
+{
+	if (pages % ways)
+		refuse("%s: %lld pages cannot be divided into sets of %lld\n", name, pages, ways);
+}
+
 static void check_level(const HChar *name, Long *size, Long inner, Long outer)
 {
 	if (!*size)
@@ -259,6 +265,8 @@ void model_build(void)
 	check_cache("first-level cache", model.l1_kib, model.l1_ways, True);
 	check_cache("second-level cache", model.l2_kib, model.l2_ways, True);
 	check_cache("last-level cache", model.llc_kib, model.llc_ways, False);
+	check_tlb("first-level TLB", model.tlb_pages, model.tlb_ways);
+	check_tlb("second-level TLB", model.tlb2_pages, model.tlb2_ways);
 	if (model.l1_trees && (model.l1_ways % model.l1_trees ||
 			       !is_power_of_two(model.l1_ways / model.l1_trees)))
 		refuse("%lld ways cannot be divided into %lld trees of a power of two each\n",

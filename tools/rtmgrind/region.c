@@ -9,6 +9,7 @@
 #include "account.h"
 #include "coherence.h"
 #include "counters.h"
+#include "txn.h"
 
 Bool in_region = True;
 
@@ -38,6 +39,9 @@ void region_set(Bool in)
 		asked = True;
 		in_region = False;
 	}
+	/* No probe of RTM is under way, and a program without elide's library has none. */
+	if (in)
+		txn_noise_start();
 	counters_region(in_region, in);
 	if (in && !in_region)
 		region_begun = account_now();
