@@ -3,7 +3,7 @@
 #
 # page.sh PLAN TEMPLATE RESULTS POINTS NATIVE FAILED: prints the page of a plan: the template, in
 # which a line @PART@ becomes that part and @KEYS@, @OPS@ and @WARMUP@ the sizes of the
-# runs, which are in the environment. POINTS and NATIVE have lines INDEX.SCHEME.MACHINE.THREADS.RATE
+# runs, which are in the environment, and {HOW} the number of a row of HOW. POINTS and NATIVE have lines INDEX.SCHEME.MACHINE.THREADS.RATE
 # OPS_S REAL% ABORTS% whole|unchecked|broken NAME=VALUE... of the simulated and the native runs; FAILED has lines PASS
 # POINT REASON. Must never print a number that is not in these files.
 set -u
@@ -228,6 +228,17 @@ product() {
 	done < <(grep '^product|' "$plan")
 }
 
+# spreads: the points that have several seeds, and how far these are apart
+spreads() {
+	echo '| point | million/s, mean | greatest less least, % of the mean |'
+	echo '|---|--:|--:|'
+	awk '{
+		for (i = 6; i <= NF; i++)
+			if (split($i, part, "=") && part[1] == "spread")
+				printf "| `%s` | %.2f | %.1f |\n", $1, $2 / 1e6, part[2]
+	}' "$points"
+}
+
 # A section per report of the plan, after the gains of the trees.
 reports() {
 	gains
@@ -265,11 +276,13 @@ while IFS= read -r line; do
 	@excerpts@) excerpts ;;
 	@tables@) tables ;;
 	@product@) product ;;
+	@spreads@) spreads ;;
 	*)
 		line=${line//@KEYS@/$KEYS}
 		line=${line//@OPS@/$OPS}
 		line=${line//@WARMUP@/$WARMUP}
 		case $line in *@broken@*) line=${line//@broken@/$(rows broken | grep . || echo none)} ;; esac
+		case $line in *\{[a-z]*\ *\}*) line=$(TEXT=$line rows text) || exit 1 ;; esac
 		printf '%s\n' "$line"
 		;;
 	esac

@@ -2,7 +2,8 @@
 #
 # rows.awk: the rows of a plan as lines of Markdown. -v part=PART: rows, the table; shown, the table of rows without a verdict; notes, why
 # rows are missed; count, the verdicts; retries, real acquisitions by budget; broken, the
-# points of damaged indexes. -v points= and -v native= name files with lines POINT OPS_S
+# points of damaged indexes; text, the environment's TEXT. In a reason and in TEXT, {HOW} becomes the
+# number of HOW, a way of a row without braces. -v points= and -v native= name files with lines POINT OPS_S
 # REAL% ABORTS% whole|broken, -v planned= one with the lines of points.awk. Must never print a number that does not follow from them.
 
 BEGIN {
@@ -21,6 +22,7 @@ function load(set, file,    line, f, nr, m, part_of) {
 		split(line, f, " ")
 		ops[set, f[1]] = f[2]
 		real[set, f[1]] = f[3]
+		aborted[set, f[1]] = f[4]
 		if (f[5] == "broken")
 			broken[++nr_broken] = f[1]
 		for (m = 6; m in f; m++) {
@@ -262,6 +264,10 @@ function value(how,    p, n) {
 	n = split(how, p, " ")
 	if (p[1] == "real")
 		return (set, p[2]) in real ? real[set, p[2]] : "-"
+	if (p[1] == "aborted")
+		return (set, p[2]) in aborted ? aborted[set, p[2]] : "-"
+	if (p[1] == "million")
+		return at(p[2]) ? at(p[2]) / 1e6 : "-"
 	if (p[1] == "ratio")
 		return ratio(p, n)
 	if (p[1] == "lesser")
@@ -296,6 +302,23 @@ function value(how,    p, n) {
 	exit 2
 }
 
+# A number as a row has it; values of * are exact.
+function rounded(v) { return v ~ /^-?[0-9]/ ? (v ~ /^-?[0-9]+$/ ? v : sprintf("%.3g", v)) + 0 : v }
+
+# TEXT with the numbers of its {HOW}, of the simulated points.
+function filled(text,    out, how, start, nr) {
+	set = "simulated"
+	while (match(text, /\{[a-z-]+ [^{}]+\}/)) {
+		# A way matches, too.
+		start = RSTART
+		nr = RLENGTH
+		how = substr(text, start + 1, nr - 2)
+		out = out substr(text, 1, start - 1) rounded(value(how))
+		text = substr(text, start + nr)
+	}
+	return out text
+}
+
 # The numbers of a row as text, and verdict.
 function evaluate(how, accept,    part, n, i, v, text, bound) {
 	n = split(how, part, " ; ")
@@ -311,8 +334,7 @@ function evaluate(how, accept,    part, n, i, v, text, bound) {
 		else if (v == "inf" || v == "nowhere")
 			; # above each least value, or nothing to judge
 		else {
-			# Values of * are exact.
-			v = (v ~ /^-?[0-9]+$/ ? v : sprintf("%.3g", v)) + 0
+			v = rounded(v)
 			if (verdict == "within" && ((bound[1] != "" && v < bound[1] + 0) ||
 						    (bound[2] != "" && v > bound[2] + 0)))
 				verdict = "missed"
@@ -357,7 +379,8 @@ $1 == "row" {
 			verdict == "within" ? verdict : "**" verdict "**"
 	why = $10 == "" ? "not explained" : $10
 	if (part == "notes" && verdict != "within")
-		printf "- **%s** (%s): %s.\n", $2, $9, verdict == "missed" ? why : "points of it could not be run"
+		printf "- **%s** (%s): %s.\n", $2, $9,
+			verdict == "missed" ? filled(why) : "points of it could not be run"
 }
 
 $1 == "curve" && part == "retries" && $4 ~ /^retry-|^no-retries$/ && $7 ~ /100$/ {
@@ -369,6 +392,8 @@ $1 == "curve" && part == "retries" && $4 ~ /^retry-|^no-retries$/ && $7 ~ /100$/
 }
 
 END {
+	if (part == "text")
+		print filled(ENVIRON["TEXT"])
 	if (part == "count")
 		printf "%d rows: %d within, %d missed, %d not run.\n",
 			nr["within"] + nr["missed"] + nr["not run"], nr["within"],

@@ -253,11 +253,23 @@ keep_report() {
 	done
 }
 
+# seeds_of POINT: how many seeds it has: those of its scheme, or of the size
+seeds_of() {
+	local scheme pattern nr most=${NR_SEEDS:-1}
+	scheme=$(cut -d . -f 2 <<<"$1")
+	while IFS='|' read -r _ pattern nr; do
+		# shellcheck disable=SC2053 # a pattern
+		[[ $scheme != $pattern ]] || [ "$nr" -le "$most" ] || most=$nr
+	done < <(grep '^seeds|' "$plan")
+	echo "$most"
+}
+
 # measure POINT: run the point and append its line to $left
 measure() {
-	local runs
-	if [ "${NR_SEEDS:-1}" -gt 1 ]; then
-		measure_seeds "$1"
+	local runs seeds
+	seeds=$(seeds_of "$1")
+	if [ "$seeds" -gt 1 ]; then
+		measure_seeds "$1" "$seeds"
 		return
 	fi
 	runs=$(field machine "$(cut -d . -f 3 <<<"$1")" 4)
@@ -268,18 +280,19 @@ measure() {
 	cat "$work/$1.$pass" >>"$left"
 }
 
-# measure_seeds POINT: run the point with each seed, and append the means of its numbers; spread is
-# the difference of the greatest and the least throughput, in per cent of the mean
+# measure_seeds POINT SEEDS: run the point with each seed, and append the means of its numbers; spread
+# is the difference of the greatest and the least throughput, in per cent of the mean. A seed that
+# gives no result makes the point one that could not be run.
 measure_seeds() {
 	local seed
 	: >"$work/$1.seeds"
-	for seed in $(seq "$NR_SEEDS"); do
-		attempt "$1" "$seed" && cat "$work/$1.attempt" >>"$work/$1.seeds"
+	for seed in $(seq "$2"); do
+		if ! attempt "$1" "$seed"; then
+			echo "$pass $1 seed $seed: $(tail -n 1 "$work/$1.err")" >>"$work/failed"
+			return
+		fi
+		cat "$work/$1.attempt" >>"$work/$1.seeds"
 	done
-	if [ ! -s "$work/$1.seeds" ]; then
-		echo "$pass $1 $(tail -n 1 "$work/$1.err")" >>"$work/failed"
-		return
-	fi
 	awk '
 		function mean(i, v) { return v == "-" ? v : sprintf("%.7g", sum[i] / NR) }
 		{

@@ -334,6 +334,8 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 			elide_policy_changed(tries->call, tries->word);
 	}
 	tries->call->lock = tries->word;
+	/* A page that only transactions touch is never allocated: each of them aborts at its fault. */
+	WRITE_ONCE(t->pending[0].kind, READ_ONCE(t->pending[0].kind));
 }
 
 /* The section has begun, and what runs at its commit needs the lock that it began with. */

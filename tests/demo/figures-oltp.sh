@@ -4,7 +4,7 @@
 #
 # make figures-oltp with a plan of five small points on the simulated machine, of which the first two are
 # the means of two seeds: the page has their numbers in its tables, and the report that names a
-# latch by its role. And what slim.awk makes of a picture, and the options of tatp_bench that the plan
+# latch by its role. A scheme that the plan gives seeds has them and no other has. And what slim.awk makes of a picture, and the options of tatp_bench that the plan
 # needs.
 
 . "$(dirname "$0")/../script.sh"
@@ -34,6 +34,7 @@ plan() {
 	curve|plain|mix|mutex-plain|haswell|2|0
 	curve|never|mix|mutex-never|haswell|2|0
 	curve|adaptive|mix|mutex-adaptive|haswell|2|0
+	seeds|*-adaptive|3
 	table|attempts|getsub|often|once|1/2/3 1/2/3 1/2/3 4/5/6
 	product|mutexes|mix|mutex-plain|mutex-never|mutex-adaptive
 	report|mutex|mix.mutex-adaptive.haswell.2.0
@@ -60,6 +61,12 @@ test_page() {
 	has product '^\| mutexes \| 2 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| ' \
 		"$tmp/demo/OLTP.md"
 	has report 'page_latches' "$tmp/demo/OLTP.md"
+	has means '^[|] `mix[.]mutex-adaptive[.]haswell[.]2[.]0` [|] [0-9.]+ [|] [0-9.]+ [|]$' "$tmp/demo/OLTP.md"
+	if [ "$(grep -c ' spread=' "$tmp/demo/results/oltp.points")" = 1 ]; then
+		ok 'seeds of one scheme'
+	else
+		not_ok 'seeds of one scheme' "$(grep -c ' spread=' "$tmp/demo/results/oltp.points") points"
+	fi
 	has picture '>often</text>' "$tmp/demo/results/oltp-4.svg"
 }
 

@@ -3,8 +3,8 @@
 # check: seconds=5
 #
 # How the pages of demo/figures get their numbers: each way of a row on points whose results are
-# known, verdicts at the ends of ranges, points that are missing, and that every point that a row
-# of a plan names is one of its curves.
+# known, verdicts at the ends of ranges, points that are missing, numbers in reasons, and that every
+# point that a row or a reason of a plan names is one of its curves.
 
 . "$(dirname "$0")/../script.sh"
 figures=$root/demo/figures
@@ -28,7 +28,7 @@ points() {
 	cat <<-'POINTS'
 	a.x.m.1.0 100 - - whole
 	a.x.m.2.0 150 - - whole
-	a.x.m.4.0 250 2.5 - whole
+	a.x.m.4.0 250 2.5 7.25 whole
 	a.x.m.4.10 300 - - whole
 	a.x.m.4.100 40 - - broken
 	b.x.m.1.0 50 - - whole
@@ -65,6 +65,10 @@ way() {
 
 test_ways() {
 	way 'real a.x.m.4.0' 2.5..2.5 2.5 within
+	way 'aborted a.x.m.4.0' ..7 7.25 missed
+	way 'aborted a.x.m.1.0' ..7 - notrun
+	way 'million a.x.m.4.0' 0.00025..0.00025 0.00025 within
+	way 'million g.x.m.1.0' 0.. - notrun
 	way 'ratio a.x.m.4.0 a.x.m.2.0 b.x.m.2.0' 1.26.. 1.25 missed
 	way 'ratio a.x.m.4.0 a.x.m.2.0' ..1.67 1.67 within
 	way 'lesser a.x.m.2.0 a.x.m.1.0 b.x.m.4.0 b.x.m.2.0' 0.5..1 0.5 within
@@ -142,21 +146,48 @@ test_parts() {
 	fi
 }
 
+# has NAME PATTERN FILE: the file has a line that matches
+has() {
+	if grep -Eq -- "$2" "$3"; then ok "$1"; else not_ok "$1" "no $2 in $(head -n 3 "$3")"; fi
+}
+
+# A reason has the numbers of this run, and braces without a way stay; so has a line of a page.
+test_reasons() {
+	plan '1|ratio a.x.m.2.0 a.x.m.1.0|prose|-|2..|ratio|1|what|{1,2}: {real a.x.m.4.0} % and {greatest a.x.m.*.0 b.x.m.*.0}, {real g.x.m.1.0}' \
+		>"$tmp/plan"
+	part notes "$tmp/plan" >"$tmp/got"
+	has reason '^- [*][*]1[*][*] [(]what[)]: [{]1,2[}]: 2[.]5 % and 2[.]5, -[.]$' "$tmp/got"
+	TEXT='a {number hits c@n64.x.m.1.0} b' part text "$tmp/plan" >"$tmp/got"
+	has text '^a 3 b$' "$tmp/got"
+	plan '1|ratio a.x.m.2.0 a.x.m.1.0|prose|-|2..|ratio|1|what|{no-way a.x.m.4.0}' >"$tmp/plan"
+	if part notes "$tmp/plan" >/dev/null 2>"$tmp/err"; then
+		not_ok 'reason without a way' 'no error'
+	else
+		has 'reason without a way' 'no-way: no such way' "$tmp/err"
+	fi
+}
+
 # A row of a point that is no curve could never have a number.
 test_plans() {
-	for plan in plan plan-trees plan-oltp; do
+	for plan in plan plan-trees plan-oltp plan-pages; do
 		awk -f "$figures/points.awk" "$figures/$plan" >"$tmp/planned"
 		awk -F'|' '
 		FNR == NR { planned[$4] = 1; next }
 		$1 == "curve" { named["index", $3] = named["scheme", $4] = named["machine", $5] = 1 }
 		$1 == "index" || $1 == "scheme" || $1 == "machine" { defined[$1, $2] = 1 }
-		$1 == "row" { how[$2] = $3 }
+		$1 == "row" {
+			how[$2] = $3
+			while (match($10, /\{[a-z-]+ [^{}]+\}/)) {
+				how[$2] = how[$2] " " substr($10, RSTART + 1, RLENGTH - 2)
+				$10 = substr($10, RSTART + RLENGTH)
+			}
+		}
 		$1 == "report" { how[$2] = "real " $3 }
 		END {
 			for (row in how) {
 				nr = split(how[row], word, " ")
 				for (i = 1; i <= nr; i++)
-					if (word[i] ~ /\./ && word[i] !~ /[*{]/ && !(word[i] in planned))
+					if (word[i] ~ /\..*\./ && word[i] !~ /[*{]/ && !(word[i] in planned))
 						print row ": " word[i]
 			}
 			for (n in named) {
@@ -177,5 +208,6 @@ test_plans() {
 points >"$tmp/points"
 test_ways
 test_parts
+test_reasons
 test_plans
 finish
