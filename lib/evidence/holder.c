@@ -50,7 +50,7 @@ uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
 static void watch_locked(bool watch)
 {
 	WRITE_ONCE(elide_process.watch_locked, watch || elide_process.order);
-	WRITE_ONCE(elide_hold_mask, watch || elide_process.order || elide_what_if ? 0 : ~0ull);
+	WRITE_ONCE(elide_process.hold_mask, watch || elide_process.order || elide_what_if ? 0 : ~0ull);
 }
 
 /* Open a window if none is. Return: false if the pause is not over. */

@@ -154,7 +154,7 @@ static void run(void)
 	elide_process.blames = elide_evidence && elide_process.config.elides &&
 			       elide_process.mode == ELIDE_RUN_ELIDE;
 	elide_process.watch_locked = elide_process.order;
-	elide_hold_mask = elide_process.watch_locked || elide_what_if ? 0 : ~0ull;
+	elide_process.hold_mask = elide_process.watch_locked || elide_what_if ? 0 : ~0ull;
 	/* Under rtmgrind the emulator itself tells more than samples do. */
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)

@@ -233,7 +233,7 @@ uint32_t elide_awake_unit(const struct elide_row *row);
  */
 static inline bool elide_hold_due(const struct elide_row *row)
 {
-	return unlikely(row->not_attempted + row->fallback >= (row->hold_next & elide_hold_mask));
+	return unlikely(row->not_attempted + row->fallback >= (row->hold_next & elide_process.hold_mask));
 }
 
 #pragma GCC visibility pop

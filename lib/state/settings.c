@@ -10,12 +10,11 @@
 #include "settings.h"
 #include "tunables.h"
 
-struct elide_process elide_process;
+struct elide_process elide_process = {.hold_mask = ~0ull};
 bool elide_enabled;
 bool elide_adapts;
 uint64_t elide_hold_period;
 uint64_t elide_hold_contended;
-uint64_t elide_hold_mask = ~0ull;
 
 /* Processors that may be used; on a machine with too many for the kernel's set, those that are online. */
 static uint32_t count_processors(void)

@@ -23,7 +23,7 @@
 
 /**
  * struct elide_process - constant after the start but for @running, @restricts, @window, @watch_locked,
- *                         @tell_section.
+ *                         @tell_section, @hold_mask.
  * @running: calls are counted; false before the start, with ELIDE_MODE=off, and in a child not followed
  * @mode:    enum elide_run_mode
  * @rtm:     enum elide_rtm
@@ -39,6 +39,7 @@
  * @window:  a window of evidence/holder.h is open
  * @watch_locked: @order or @window: locked acquisitions are watched
  * @tell_section: the emulator learns the section of each thread: @window, and there are conflicts
+ * @hold_mask: all ones; 0 while locked acquisitions are watched, so that elide_hold_due() says of each that it is due
  * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
  *           without evidence of the abort
  * @tid_at:  offset from the thread pointer at which libc keeps a thread's Linux id; 0: not known
@@ -55,14 +56,16 @@ struct elide_process {
 	uint32_t nr_processors;
 	bool order;
 	bool may_restrict;
-	bool restricts;
 	bool blames;
-	bool window;
-	bool watch_locked;
-	bool tell_section;
 	uint32_t at_once;
 	uint32_t tid_at;
 	uint32_t holder[ELIDE_NR_KINDS];
+	/* Written while threads are in transactions, which read what is above. */
+	bool restricts __cacheline_aligned;
+	bool window;
+	bool watch_locked;
+	bool tell_section;
+	uint64_t hold_mask;
 };
 
 extern struct elide_process elide_process;
@@ -90,9 +93,6 @@ extern uint64_t elide_hold_period;
 
 /* All ones if the hold time of each contended acquisition is measured: in mode profile. Else 0. */
 extern uint64_t elide_hold_contended;
-
-/* All ones; 0 while locked acquisitions are watched, so that elide_hold_due() says of each that it is due. */
-extern uint64_t elide_hold_mask;
 
 /**
  * elide_settings_decide() - decide mode, RTM and policy from the tunables and the machine.

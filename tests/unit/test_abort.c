@@ -179,7 +179,7 @@ static void the_holder_of_a_busy_abort(void **state)
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
 	assert_true(elide_process.watch_locked);
-	assert_int_equal(elide_hold_mask, 0);
+	assert_int_equal(elide_process.hold_mask, 0);
 	LAST(BLAME, &blame);
 	assert_int_equal(blame.held_site, 0);
 	elide_evidence_locked(elide_self, held, &lock);
@@ -211,7 +211,7 @@ static void windows(void **state)
 	}
 	assert_in_range(nr, 1, 2000);
 	assert_false(elide_process.watch_locked);
-	assert_int_equal(elide_hold_mask, ~0ull);
+	assert_int_equal(elide_process.hold_mask, ~0ull);
 	assert_false(evidence_noted_holder(&lock, &holder));
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
