@@ -55,7 +55,6 @@ struct adapt_class *adapt_class_of(uint32_t class_index)
 		learn_start(&adapt_classes[nr_classes].learn,
 			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.may_restrict &&
 			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
-		adapt_classes[nr_classes].learn.order = nr_classes * 0x9e3779b9u; /* 2^32 by the golden ratio */
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = FLUSH_MIN;
 		adapt_learned_class(&adapt_classes[nr_classes]);

@@ -17,10 +17,12 @@
 #define MAX_SUSPECTS 16
 
 /*
- * Acquisitions of one thread that end a window. Each costs about 20 ns more than without one, all together as much
- * as 20 hold times that are measured: chosen.
+ * Acquisitions of one thread that end a window. Each costs about 20 ns more than without one, all together 5 us:
+ * chosen.
  */
-#define WINDOW_ACQUISITIONS 1024
+#define WINDOW_ACQUISITIONS 256
+/* Cycles after which an event ends a window: where most acquisitions are elided, few are counted. Chosen. */
+#define WINDOW_CYCLES (1ull << 17)
 /* The least pause after a window, in lengths of that. Chosen: windows cost a 64th of what watching always would. */
 #define WINDOW_PAUSE 63
 /* Cycles, the greatest pause, 0.1 s at 2.7 GHz: a window in which little was locked costs little. */
@@ -53,14 +55,26 @@ static void watch_locked(bool watch)
 	WRITE_ONCE(elide_process.hold_mask, watch || elide_process.order || elide_what_if ? 0 : ~0ull);
 }
 
+static void close_window(void)
+{
+	window_closed = cycles_now();
+	WRITE_ONCE(elide_process.window, false);
+	WRITE_ONCE(elide_process.tell_section, false);
+	watch_locked(false);
+	memset(elide_contended_classes, 0, sizeof(elide_contended_classes));
+}
+
 /* Open a window if none is. Return: false if the pause is not over. */
 static bool open_window(void)
 {
-	uint64_t pause, now;
+	uint64_t pause, now = cycles_now();
 
-	if (READ_ONCE(elide_process.window))
-		return true;
-	now = cycles_now();
+	if (READ_ONCE(elide_process.window)) {
+		if (now - READ_ONCE(window_opened) < WINDOW_CYCLES)
+			return true;
+		close_window();
+		return false;
+	}
 	pause = (window_closed - window_opened) * WINDOW_PAUSE;
 	if (window_closed && now - window_closed < (pause < WINDOW_PAUSE_MAX ? pause : WINDOW_PAUSE_MAX))
 		return false;
@@ -70,15 +84,6 @@ static bool open_window(void)
 	WRITE_ONCE(elide_process.window, true);
 	watch_locked(true);
 	return true;
-}
-
-static void close_window(void)
-{
-	window_closed = cycles_now();
-	WRITE_ONCE(elide_process.window, false);
-	WRITE_ONCE(elide_process.tell_section, false);
-	watch_locked(false);
-	memset(elide_contended_classes, 0, sizeof(elide_contended_classes));
 }
 
 static uint8_t *explained_of(const struct elide_row *row, enum evidence_event event)

@@ -23,7 +23,6 @@ static void begin_as(struct learn_class *c, enum policy_arm_name arm)
 void learn_start(struct learn_class *c, bool only_locks, bool crowds)
 {
 	*c = (struct learn_class){
-		.order = 1,
 		.only_locks = only_locks,
 		.crowds = crowds,
 		.elide.period = PERIOD_MIN,
@@ -276,16 +275,10 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	return d;
 }
 
-/* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
-static bool draw_order(struct learn_class *c)
-{
-	c->order ^= c->order << 13;
-	c->order ^= c->order >> 17;
-	c->order ^= c->order << 5;
-	return c->order >> 31;
-}
-
-/* A trial of a challenge is over. */
+/*
+ * A trial of a challenge is over. The next pair begins with the arm that this one ends with, so
+ * the order of the two is reversed from pair to pair, and threads change arms half as often.
+ */
 static struct learn_decision step(struct learn_class *c, const struct learn_trial *e, double rate)
 {
 	struct learn_decision d = {0};
@@ -301,8 +294,6 @@ static struct learn_decision step(struct learn_class *c, const struct learn_tria
 	}
 	d = challenger ? compare(c, rate, c->first, e) : compare(c, c->first, rate, e);
 	c->half = false;
-	if (!d.made)
-		c->phase = draw_order(c) ? LEARN_INCUMBENT : LEARN_CHALLENGER;
 	return d;
 }
 

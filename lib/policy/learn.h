@@ -24,16 +24,16 @@
  *   hold        threads have begun to use the class           incumbent   all questions are due
  *   incumbent   trial, the first of a pair                    challenger
  *   challenger  trial, the first of a pair                    incumbent
- *   either      trial, the second of a pair, unclear          by chance   a pair in the same or the reverse order
+ *   either      trial, the second of a pair, unclear          the same    a pair in reverse order
  *   either      the challenger wins                           hold        it is the incumbent; if the
  *                                                                         class elides now and did not,
  *                                                                         or the reverse, or by over
  *                                                                         10 %, the round begins anew
  *   either      it loses, or remains unclear                  hold        the question is due later
  *
- * Classes take turns, as sections nest: what one changes is in the rates of the others. Turns of unrelated
- * classes are lost time, but a challenge takes a millisecond. Nor do two that overlap all the same keep step: the
- * order of each pair is drawn from @order.
+ * Classes take turns, as sections nest: what one changes is in the rates of the others, and those that began their
+ * challenges together would change their arms together. Turns of unrelated classes are lost time, but a
+ * challenge takes a millisecond.
  *
  * A challenge has at most PAIRS_MAX pairs, or CROWD_PAIRS; the last one decides by one standard error.
  *
@@ -144,7 +144,6 @@ struct learn_timer {
  * @only_locks: the processor has no RTM: all challenges have the question CROWD
  * @crowds:     its threads can be restricted
  * @oversubscribed:    there are more threads than processors
- * @order:      state of the random numbers that decide the order of pairs, of each class its own; not 0
  * @half:       the first trial of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @departed:   trials in a row in which @recent was far from @rate, see departs()
@@ -192,7 +191,6 @@ struct learn_class {
 	bool known;
 	bool decided;
 	uint32_t asked;
-	uint32_t order;
 	struct learn_timer elide;
 	struct learn_timer crowd;
 	double sum;
