@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Maximum number of fields; bytes of a name, and of a text without its quotes. */
-#define FIELDS_MAX 128
+#define FIELDS_MAX 192
 #define FIELD_NAME_LEN 32
 #define FIELD_TEXT_LEN 128
 

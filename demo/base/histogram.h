@@ -35,7 +35,8 @@ static const struct percentile {
 	unsigned int per_mille;
 	const char *name;
 } percentiles[] = {
-	{ 500, "p50" }, { 950, "p95" }, { 990, "p99" }, { 999, "p999" }, { 1000, "max" },
+	{ 500, "p50" }, { 900, "p90" }, { 950, "p95" },
+	{ 990, "p99" }, { 999, "p999" }, { 1000, "max" },
 };
 
 #define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))

@@ -200,11 +200,12 @@ int option_table(const char *program, const struct option_row *table, uint64_t *
  */
 void option_help(const struct option_row *row, const char *of)
 {
-	char left[32];
+	const char *value = row->type == OPTION_CHOICE ? "NAME" :
+			    row->type == OPTION_UINT   ? "N" :
+			    row->type == OPTION_TEXT   ? row->words : NULL;
+	char left[48];
 
-	snprintf(left, sizeof(left), "--%s%s", row->name,
-		 row->type == OPTION_CHOICE ? "=NAME" : row->type == OPTION_UINT ? "=N" :
-		 row->type == OPTION_TEXT   ? "=DIR" : "");
+	snprintf(left, sizeof(left), "--%s%s%s", row->name, value ? "=" : "", value ? value : "");
 	printf("  %-16s %s%s%s", left, of ? of : "", of ? ": " : "", row->help);
 	if (row->type == OPTION_UINT)
 		printf(" [%" PRIu64 "]", row->def);

@@ -50,7 +50,8 @@ enum option_type {
  * @min: least value of an OPTION_UINT
  * @max: greatest value of an OPTION_UINT
  * @def: default value
- * @words: how a heading names an OPTION_FLAG that is set, else NULL
+ * @words: how a heading names an OPTION_FLAG that is set; what --help calls the value of an
+ *	   OPTION_TEXT, as "FILE"; else NULL
  */
 struct option_row {
 	const char *name;

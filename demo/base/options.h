@@ -23,7 +23,7 @@ enum option_id {
 #define OPT_CHOICE(field, name, choices, def, help) OPTION_ID_##field,
 #define OPT_UINT(field, name, min, max, def, help) OPTION_ID_##field,
 #define OPT_FLAG(field, name, help) OPTION_ID_##field,
-#define OPT_TEXT(field, name, help) OPTION_ID_##field,
+#define OPT_TEXT(field, name, what, help) OPTION_ID_##field,
 #include OPTIONS_DEF
 	NR_OPTIONS
 };
@@ -39,7 +39,7 @@ struct options {
 #define OPT_CHOICE(field, name, choices, def, help) uint64_t field;
 #define OPT_UINT(field, name, min, max, def, help) uint64_t field;
 #define OPT_FLAG(field, name, help) uint64_t field;
-#define OPT_TEXT(field, name, help) const char *field;
+#define OPT_TEXT(field, name, what, help) const char *field;
 #include OPTIONS_DEF
 		};
 	};
@@ -67,7 +67,7 @@ static const struct option_row option_rows[NR_OPTIONS + 1] = {
 #define OPT_UINT(field, name, min, max, def, help)                                                 \
 	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
 #define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
-#define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
+#define OPT_TEXT(field, name, what, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, what },
 #include OPTIONS_DEF
 };
 #endif

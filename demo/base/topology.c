@@ -7,6 +7,7 @@
  */
 #include "topology.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,4 +87,21 @@ unsigned int topology_order(unsigned int *cpus)
 	for (unsigned int i = 0; i < nr; i++)
 		cpus[i] = all[i].number;
 	return nr;
+}
+
+/**
+ * topology_warn() - warn on stderr of more threads than processors that this process may use
+ * @program: the program, which the line names
+ * @threads: number of its threads
+ *
+ * The holder of a latch may then have no processor, so numbers are not those of the latches.
+ */
+void topology_warn(const char *program, uint64_t threads)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) || threads <= (uint64_t)CPU_COUNT(&set))
+		return;
+	fprintf(stderr, "%s: warning: --threads=%" PRIu64 " on %d processor%s: threads also wait for "
+		"a processor\n", program, threads, CPU_COUNT(&set), CPU_COUNT(&set) > 1 ? "s" : "");
 }

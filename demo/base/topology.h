@@ -5,9 +5,12 @@
 #ifndef DEMO_TOPOLOGY_H
 #define DEMO_TOPOLOGY_H
 
+#include <stdint.h>
+
 /* Maximum number of processors: as many as a cpu_set_t holds. */
 #define TOPOLOGY_MAX 1024
 
 unsigned int topology_order(unsigned int *cpus);
+void topology_warn(const char *program, uint64_t threads);
 
 #endif

@@ -284,6 +284,8 @@ int main(int argc, char **argv)
 	} else if (!ret) {
 		ret = options_check(&opts, ops);
 		if (!ret)
+			topology_warn("index_bench", opts.threads);
+		if (!ret)
 			ret = opts.replay ? replay(&opts, ops) : bench(&opts, ops);
 	}
 	return output_end("index_bench", ret);

@@ -140,6 +140,24 @@ function where(p,    list, nr, i, q, waited, found) {
 	return found
 }
 
+# What is left of @how behind the first three words, if the number p[2] of p[5] is p[3] or more at
+# each of its values.
+function given(p, how,    list, nr, i, v) {
+	nr = 1
+	list[1] = ""
+	if (p[5] ~ /[*{]/)
+		nr = values(p[5], list)
+	for (i = 1; i <= nr; i++) {
+		if (!at(with(p[5], list[i])))
+			return "-"
+		v = number(p[2], with(p[5], list[i]))
+		if (v == "-" || v < p[3] + 0)
+			return "none"
+	}
+	sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", how)
+	return value(how)
+}
+
 # Of the conflicts that p[3] has more than p[4], the per cent that p[2] does not have.
 function vanished(p,    part, all, base) {
 	part = number("conflict", p[2])
@@ -288,6 +306,8 @@ function value(how,    p, n) {
 		return quotient(mean(p[2], p[3]), mean(p[4], p[5]))
 	if (p[1] == "where")
 		return where(p)
+	if (p[1] == "given")
+		return given(p, how)
 	if (p[1] == "vanished")
 		return vanished(p)
 	if (p[1] ~ /^(least|greatest|leads|share)$/)

@@ -170,6 +170,31 @@ evidence() {
 	done < <(grep '^evidence|' "$plan")
 }
 
+# elided POINT: " NAME=PERCENT" for each elided line of the plan: of the acquisitions of the locks
+# that LOCK initialises, or of COLUMN of the program's CSV if that is more, those that were elided
+elided() {
+	local name lock column least
+	[ -e "$work/$1.data" ] || return 0
+	while IFS='|' read -r _ name lock column; do
+		least=$(awk -F, -v column="$column" '
+			NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+			END { print $at[column] }' "$work/$1.out")
+		elide report --csv "$work/$1.data" 2>/dev/null |
+			awk -F, -v name="$name" -v lock="$lock" -v least="$least" '
+			NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			index($3, " in " lock "\"") {
+				acquired += $at["acquired"]
+				elided += $at["elided"]
+			}
+			END {
+				if (acquired < least + 0)
+					acquired = least
+				if (acquired)
+					printf " %s=%.1f", name, 100 * elided / acquired
+			}'
+	done < <(grep '^elided|' "$plan")
+}
+
 # recovered POINT: " recovered=PERIODS" of a point with a timeline, see recovery.awk
 recovered() {
 	local line periods
@@ -188,12 +213,17 @@ metrics() {
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{
 			nr = split(names, name, " ")
-			for (i = 1; i <= nr; i++)
-				if (name[i] in at)
+			for (i = 1; i <= nr; i++) {
+				n = split(name[i], part, /[=\/]/)
+				if (n == 1 && name[i] in at)
 					printf " %s=%s", name[i], $at[name[i]]
+				else if (n == 3 && part[2] in at && $at[part[3]] > 0)
+					printf " %s=%.4g", part[1], $at[part[2]] / $at[part[3]]
+			}
 		}' "$work/$1.out"
 	waited "$1"
 	evidence "$1"
+	elided "$1"
 	recovered "$1"
 	[ -s "$work/$1.counters" ] || return 0
 	awk '

@@ -121,8 +121,8 @@ struct sm_options {
  * @buffer: the buffer pool
  * @locks: the lock manager
  * @log: the log; records are inserted only while @logging
- * @gate: the checkpoint gate: readers change pages and transactions, the checkpointer has it
- *	  while it reads the transactions
+ * @gate: the checkpoint gate: readers change pages and end transactions, those that changed
+ *	  nothing, too; the checkpointer has it while it reads the transactions
  * @heaps: the heaps
  * @trees: the trees
  * @xcts: the threads' transactions
@@ -181,7 +181,6 @@ void xct_change(struct xct *x, struct page_ref *ref);
 int xct_commit(struct xct *x);
 int xct_rollback(struct xct *x);
 int xct_recover(struct xct *x, uint64_t xid, uint64_t last);
-void xct_end(struct xct *x);
 
 /** xct_record() - begin a record of a change; its payload and len follow */
 static inline struct log_record *xct_record(struct xct *x, enum log_type type, unsigned int store,

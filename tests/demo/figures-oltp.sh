@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=25
 #
-# make figures-oltp with a plan of five small points on the simulated machine, of which the first two are
+# make figures-oltp with a plan of eight small points on the simulated machine, of which the first two are
 # the means of two seeds: the page has their numbers in its tables, and the report that names a
-# latch by its role. A scheme that the plan gives seeds has them and no other has. And what slim.awk makes of a picture, and the options of tatp_bench that the plan
+# latch by its role. A scheme that the plan gives seeds has them and no other has. Rows about a latch are
+# missed if it is not acquired, and if it is not elided. And what slim.awk makes of a picture, and the
+# options of tatp_bench that the plan
 # needs.
 
 . "$(dirname "$0")/../script.sh"
@@ -21,12 +23,14 @@ has() {
 
 # The schemes of the plan, with two that differ in their attempts, in small points.
 plan() {
-	grep -E '^(results|source|threads|counters|program|machine|index|scheme)[|]' "$figures/plan-oltp"
+	grep -E '^(results|source|threads|counters|elided|program|machine|index|scheme)[|]' "$figures/plan-oltp"
 	cat <<-'PLAN'
 	size|quick|2000|2000|0|120|1|--check=on
 	size|full|300|400|0|120|2|--check=off
 	scheme|once|--mode=off|--locks=all --attempts=1
 	scheme|often|--mode=off|--locks=all --attempts=50
+	scheme|gateless|--mode=elide --stacks=0 --policy=glibc|--helpers=off --latch=checkpoint_gate=none
+	scheme|unelided|--mode=elide --stacks=0 --policy=never|--latch=checkpoint_gate=occ-pthread
 	figure|4|threads|-|attempts
 	curve|once|getsub|once|haswell|4|0
 	curve|often|getsub|often|haswell|4|0
@@ -35,6 +39,9 @@ plan() {
 	curve|never|mix|mutex-never|haswell|2|0
 	curve|adaptive|mix|mutex-adaptive|haswell|2|0
 	seeds|*-adaptive|3
+	curve|gate|getsub|glibc-occ-pthread|haswell|1|0
+	curve|without|getsub|gateless|haswell|1|0
+	curve|not elided|getsub|unelided|haswell|1|0
 	table|attempts|getsub|often|once|1/2/3 1/2/3 1/2/3 4/5/6
 	product|mutexes|mix|mutex-plain|mutex-never|mutex-adaptive
 	report|mutex|mix.mutex-adaptive.haswell.2.0
@@ -43,6 +50,11 @@ plan() {
 	row|conflicts|number conflict getsub.often.haswell.4.0|goal|-|1..100|%|-|conflicts|
 	row|lost|number lost getsub.often.haswell.4.0|goal|-|100..10000|cycles|-|cycles|
 	row|waited|number waited mix.mutex-never.haswell.2.0|goal|-|0..100|%|-|waited|
+	row|gate|given gate_elided 90 ratio getsub.glibc-occ-pthread.haswell.1.0 getsub.unelided.haswell.1.0|goal|-|0.5..2|ratio|-|gate|
+	row|gateless|given gate_elided 90 ratio getsub.gateless.haswell.1.0 getsub.unelided.haswell.1.0|goal|-|0.5..2|ratio|-|gate|
+	row|unelided|given gate_elided 90 ratio getsub.unelided.haswell.1.0 getsub.unelided.haswell.1.0|goal|-|0.5..2|ratio|-|gate|
+	row|taken|number gate getsub.unelided.haswell.1.0 ; number gate_inline getsub.often.haswell.4.0|goal|-|0.9..|sections|-|gate|
+	row|not taken|number gate getsub.gateless.haswell.1.0|goal|-|0.9..|sections|-|gate|
 	PLAN
 }
 
@@ -54,7 +66,11 @@ make_page() {
 
 test_page() {
 	make_page
-	has quick '^5 rows: 5 within, 0 missed, 0 not run' "$tmp/demo/OLTP.md"
+	has quick '^10 rows: 7 within, 3 missed, 0 not run' "$tmp/demo/OLTP.md"
+	# The planted variants: rows of the gate that nobody takes, or that is not elided.
+	has gateless '^[|] gateless .* none .*[*]missed' "$tmp/demo/OLTP.md"
+	has unelided '^[|] unelided .* none .*[*]missed' "$tmp/demo/OLTP.md"
+	has not-taken '^[|] not taken .* 0 .*[*]missed' "$tmp/demo/OLTP.md"
 	has unbroken '^getsub.once.haswell.4.0 [0-9]+ - - whole sections_each=' \
 		"$tmp/demo/results/oltp.points"
 	has table '^\| 4 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 4/5/6 \| [0-9.]+ \|' "$tmp/demo/OLTP.md"

@@ -108,6 +108,11 @@ test_ways() {
 	way 'where waited 5 d@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0' 3.. 2 missed
 	way 'where waited 9.9 d@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0' 3.. nowhere within
 	way 'where waited 5 d@n{1024}.x.m.1.0 c@n{1024}.x.m.1.0 c@n{1024}.x.m.1.0' 0.. - notrun
+	way 'given hits 3 least c@n{64,256}.x.m.1.0 d@n{64,256}.x.m.1.0' 0.5.. 0.5 within
+	way 'given hits 4 least c@n{64,256}.x.m.1.0 d@n{64,256}.x.m.1.0' 0.5.. none missed
+	way 'given hits 0 least c@n*.x.m.1.0 d@n*.x.m.1.0' 0.. none missed
+	way 'given hits 3 ratio c@n64.x.m.1.0 d@n64.x.m.1.0' 0.5.. 0.5 within
+	way 'given hits 1 ratio g.x.m.1.0 d@n64.x.m.1.0' 0.. - notrun
 	way 'ratio g.x.m.1.0 a.x.m.1.0' 0.. - notrun
 	way 'ratio a.x.m.1.0 g.x.m.1.0 b.x.m.1.0' 0.. - notrun
 	way 'ratio a.x.m.2.0 a.x.m.1.0 ; ratio g.x.m.1.0 a.x.m.1.0' 0.. '1.5,-' notrun

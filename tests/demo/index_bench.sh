@@ -166,6 +166,7 @@ mid_run_out_of_memory() {
 		(ulimit -v $limit; timeout 60 "$bench" --scheme=mutex --threads=2 --keys=sorted \
 			--updates=100 --preload=1000 --seconds=50 --json >"$tmp/out" 2>"$tmp/err")
 		rc=$?
+		unwarned
 		why='thread [01] ran out of memory, the index is whole'
 		if [ $rc -ne 1 ] || ! grep -q "^index_bench: $why\$" "$tmp/err" ||
 		   [ "$(wc -l <"$tmp/err")" -ne 1 ] || ! grep -q "\"check\":\"$why\"" "$tmp/out"; then

@@ -219,7 +219,7 @@ test_caught() {
 		/^\t\t\t\t\t   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);/d' tatas
 	! mine || caught mcs-does-not-wait latch-mcs.h '/while (__atomic_load_n(&h->node.waiting/,+1d' mcs
 	! mine || caught mcs-loses-who-comes latch-mcs.h '/while (!(next = /,+1d; s/^\t__atomic_store_n(&next->waiting/\tif (next) &/' mcs
-	! mine || caught srw-writer-beside-readers latch-srw.h '/if (mode == LATCH_WRITE)$/{n;s/waited |= latch_srw_await/if (0) &/}' srw
+	! mine || caught srw-writer-beside-readers latch-srw.h '/if (mode == LATCH_WRITE)$/{n;s/waited += latch_srw_await/if (0) &/}' srw
 	! mine || caught srw-upgrade-beside-readers latch-srw.h \
 		's/return latch_srw_try_write(l, LATCH_READER, h);/l->holders |= LATCH_WRITER; return true;/' srw
 	! mine || caught srw-downgrade-leaves-a-reader latch-srw.h \

@@ -48,6 +48,7 @@ test_memory() {
 			timeout 60 "$bench" --file="$file" $small --operations=3000 --threads=2 \
 			>"$tmp/out" 2>"$tmp/err"
 		rc=$?
+		unwarned
 		[ -e "$tmp/hit" ] || break
 		case $rc in
 		0) [ ! -s "$tmp/err" ] && grep -q '^  check  *ok$' "$tmp/out" && continue ;;
@@ -78,6 +79,7 @@ test_full() {
 		echo $? >"$tmp/rc"
 	)
 	rc=$(cat "$tmp/rc")
+	unwarned
 	if [ "$rc" -eq 1 ] && one_line &&
 	   grep -q 'File too large, the trees are whole$' "$tmp/err" &&
 	   "$bench" --check --file="$file" >"$tmp/out" && look "$file" && [ $rc -eq 0 ]; then

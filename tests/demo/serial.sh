@@ -119,7 +119,7 @@ test_caught() {
 	caught rollback-leaves-one xct.c \
 		's/^\t\terr = undo(x, (const struct log_record/\t\tif (at)\n&/' xct
 	caught release-before-commit xct.c \
-		'/^int xct_commit/,/^}/s/^\tint err = 0;/&\n\tlock_end(x->locks);/' xct
+		'/^int xct_commit/,/^}/s/^\tuint64_t lsn = leave/\tlock_end(x->locks);\n&/' xct
 	caught inherited-beside-writer sli.c \
 		's/if (!change(r, REQUEST_INACTIVE, REQUEST_INVALID))/if (0)/' sli
 	caught converts-beside-others lock.c \

@@ -22,6 +22,7 @@ without() {
 	timeout 60 env NO_MEMORY_AT="$nth" NO_MEMORY_FILE="$tmp/hit" \
 		LD_PRELOAD="$O/tests/demo/no-memory.so" "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
+	unwarned
 	[ -e "$tmp/hit" ]
 }
 
@@ -96,6 +97,7 @@ limited() {
 		echo $? >"$tmp/rc"
 	)
 	rc=$(cat "$tmp/rc")
+	unwarned
 }
 
 # The pages have no room to grow while the log has: the operation fails and is rolled back.
@@ -124,6 +126,7 @@ test_full_memory() {
 	timeout 300 "$bench" --subscribers=200 --duration=600 --threads=3 --helpers=off \
 		--mix=update-location >"$tmp/out" 2>"$tmp/err"
 	rc=$?
+	unwarned
 	if [ $rc -eq 1 ] &&
 	   [ "$(cat "$tmp/err")" = 'tatp_bench: No space left on device, the database is whole' ]; then
 		ok full-memory

@@ -68,7 +68,7 @@ test_roles() {
 			of("page", "buffer_fix") and of("log_insert", "log_insert") and
 			of("lock_heads", "lock_head_latch") and of("xct_locks", "find") and
 			of("buffer_buckets", "bucket_pin") and of("log_flush", "make_durable") and
-			of("checkpoint_gate", "insert_end") and of("histogram", "room_set")'
+			of("checkpoint_gate", "leave") and of("histogram", "room_set")'
 	done
 }
 

@@ -53,11 +53,17 @@ test_usage() {
 		--operations=0
 	refused empty-log '--log=: must not be empty' --log=
 	refused json-csv '--json, --csv: one of them' --json --csv
-	refused duration-operations '--duration, --operations: one of them' \
+	refused duration-operations '--duration, --milliseconds, --operations: one of them' \
 		--duration=1 --operations=5
+	refused duration-milliseconds '--duration, --milliseconds, --operations: one of them' \
+		--duration=1 --milliseconds=5
+	refused interval '--interval: needs --timeline=FILE' --interval=10
+	refused recover-warmup '--warmup: not with --recover' --recover --log="$log" --warmup=1
 	refused bad-locks '--locks=none: not plain, selected, all or tree' --locks=none
-	refused bad-role '--latch=pages=mcs: there is no such role' --latch=pages=mcs
-	refused bad-kind '--latch=page=ticket: there is no such kind of latch' --latch=page=ticket
+	refused bad-role "--latch=pages=mcs: there is no such role; there are $(in_words role)" \
+		--latch=pages=mcs
+	refused bad-kind "--latch=page=ticket: there is no such kind of latch; there are $(in_words kind)" \
+		--latch=page=ticket
 	refused none '--latch=page=none: several threads would destroy the database' \
 		--latch=page=none
 	refused no-kind '--latch=page: not ROLE=KIND' --latch=page
@@ -104,11 +110,83 @@ test_options() {
 	holds duration '.seconds > 0.5 and .seconds < 60 and .check == "ok" and .transactions > 100'
 }
 
+# placeholder OPTION VALUE: what --help calls the value of an option
+placeholder() {
+	if grep -q "^  --$1=$2 " "$tmp/help"; then
+		ok "help-$1"
+	else
+		not_ok "help-$1" "$(grep -- "--$1" "$tmp/help")"
+	fi
+}
+
+test_help() {
+	"$bench" --help >"$tmp/help"
+	placeholder locks NAME
+	placeholder latch ROLE=KIND
+	placeholder means NAME
+	placeholder log FILE
+}
+
+# What a database engineer asks of a run besides its throughput. Operations of the warm-up are in no
+# number, but the content of the database is compared with them, too.
+test_measures() {
+	bench_run --subscribers=500 --threads=3 --operations=9000 --warmup=3001 --latency --json \
+		--timeline="$tmp/timeline" --interval=1
+	holds warmup '.transactions == 9000 and .warmup == 3001 and .check == "ok" and
+		([.. | .done? // empty] | add) == 9000'
+	holds warmup-sections '.sections.checkpoint_gate >= 9000 and .sections.checkpoint_gate < 18000'
+	holds latency '[.. | select(.p50_ns?)] | length == 7 and
+		all(.[]; 0 < .p50_ns and .p50_ns <= .p90_ns and .p90_ns <= .p95_ns and
+			.p95_ns <= .p99_ns and .p99_ns <= .p999_ns and .p999_ns <= .max_ns)'
+	holds fairness '.thread_tps | 0 < .least and .least <= .mean and .mean <= .most'
+	holds processor-time '.cpu_user_seconds + .cpu_system_seconds > 0'
+	if [ "$(awk -F, 'NR == 1 { print $1, $2 } NR > 1 { n += $2 } END { print n }' "$tmp/timeline" |
+		xargs)" = 'ms transactions 9000' ]; then
+		ok timeline
+	else
+		not_ok timeline "$(cat "$tmp/timeline")"
+	fi
+	bench_run --subscribers=500 --threads=2 --milliseconds=50 --latency
+	[ $rc -eq 0 ] && grep -q '^    p50 [0-9]*, p90 .* ns$' "$tmp/out" && ok milliseconds-text ||
+		not_ok milliseconds-text "exit $rc: $(cat "$tmp/out" "$tmp/err")"
+	refused timeline-refused '--timeline=/no/such/file: No such file or directory' \
+		--timeline=/no/such/file
+	# A latch that is free costs no clock reading; one that is held is waited for.
+	bench_run --subscribers=500 --operations=5000 --helpers=off --json
+	holds no-waits '([.waits[]] | add) == 0 and ([.wait_ns[]] | add) == 0'
+	bench_run --subscribers=500 --milliseconds=50 --json
+	holds milliseconds '.seconds > 0.04 and .seconds < 30 and .check == "ok"'
+}
+
+# More threads than processors: one line says so.
+test_warning() {
+	timeout 60 taskset -c "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" "$bench" --subscribers=10 \
+		--operations=100 --threads=2 >"$tmp/out" 2>"$tmp/err"
+	if [ "$(cat "$tmp/err")" = \
+		'tatp_bench: warning: --threads=2 on 1 processor: threads also wait for a processor' ]; then
+		ok warning
+	else
+		not_ok warning "$(cat "$tmp/err")"
+	fi
+}
+
+# Helpers that sleep are woken at the end: the cleaner alone would sleep for 50 ms.
+test_end() {
+	least=999999999
+	for _ in 1 2 3 4 5; do
+		begin=$(date +%s%N)
+		"$bench" --subscribers=10 --operations=10 --json >"$tmp/out"
+		took=$((($(date +%s%N) - begin) / 1000000))
+		[ $took -lt $least ] && least=$took
+	done
+	if [ $least -lt 45 ]; then ok end; else not_ok end "the fastest of five took $least ms"; fi
+}
+
 # The same seed gives the same transactions; another one gives others.
 test_seed() {
 	for seed in 1 1 2; do
 		bench_run --subscribers=500 --operations=5000 --seed=$seed --csv
-		sed 1d "$tmp/out" | cut -d, -f 13-34 >>"$tmp/seeds"
+		sed 1d "$tmp/out" | cut -d, -f 14-35 >>"$tmp/seeds"
 	done
 	if [ "$(sed -n 1p "$tmp/seeds")" = "$(sed -n 2p "$tmp/seeds")" ] &&
 	   [ "$(sed -n 2p "$tmp/seeds")" != "$(sed -n 3p "$tmp/seeds")" ]; then
@@ -243,6 +321,7 @@ test_full() {
 			--mix=update-location --helpers=off >"$tmp/out" 2>"$tmp/err"
 		echo $? >"$tmp/rc"
 	)
+	unwarned
 	if [ "$(cat "$tmp/rc")" = 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
 	   grep -q 'File too large; what was committed is in the log' "$tmp/err"; then
 		ok full
@@ -287,7 +366,11 @@ test_elided() {
 
 test_usage
 documented demo/tatp/bench/options.def demo/tatp/bench/transactions.def
+test_help
 test_options
+test_measures
+test_warning
+test_end
 test_seed
 test_sections
 test_recover

@@ -9,6 +9,7 @@
 
 #include "../../base/fields.h"
 #include "../../base/region.h"
+#include "../../base/topology.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -231,6 +232,7 @@ static int bench(const struct options *opts)
 	struct work *w = aligned_alloc(CACHE_LINE, sizeof(*w));
 	int ret, err;
 
+	topology_warn("page_bench", opts->threads);
 	if (!w) {
 		fprintf(stderr, "page_bench: %s\n", strerror(ENOMEM));
 		return EXIT_FAILURE;

@@ -5,9 +5,9 @@
  * Transactions need none of them, but a log in memory: its room comes from checkpoints.
  */
 #include "worker.h"
+#include "wake.h"
 
 #include <errno.h>
-#include <time.h>
 
 /* Intervals: of the flusher as of Shore-MT's log, of the others so that a second has some. */
 #define FLUSH_NS 10000000
@@ -20,11 +20,10 @@
 /* Pages that the cleaner looks at in an interval: an eighth of the pool. */
 #define CLEAN_PART 8
 
-static void pause_ns(uint64_t ns)
+/* Until the time is over, or the helpers are to end. */
+static void pause_ns(const struct helpers *h, uint64_t ns)
 {
-	struct timespec ts = { .tv_nsec = (long)ns };
-
-	nanosleep(&ts, NULL);
+	wake_pause(h->wake, ns);
 }
 
 static bool stopped(struct helpers *h)
@@ -50,7 +49,7 @@ static void *flusher(void *arg)
 			    __atomic_load_n(&log->durable, __ATOMIC_RELAXED) &&
 		    !__atomic_load_n(&log->waiting, __ATOMIC_RELAXED))
 			note(h, log_flush(log));
-		pause_ns(FLUSH_NS);
+		pause_ns(h, FLUSH_NS);
 	}
 	return NULL;
 }
@@ -65,7 +64,7 @@ static void *cleaner(void *arg)
 
 		note(h, buffer_clean(b, b->nr / CLEAN_PART + 1, &written));
 		__atomic_fetch_add(&h->cleaned, written, __ATOMIC_RELAXED);
-		pause_ns(CLEAN_NS);
+		pause_ns(h, CLEAN_NS);
 	}
 	return NULL;
 }
@@ -78,7 +77,7 @@ static void *checkpointer(void *arg)
 	uint64_t last = log->durable, waited = 0;
 
 	while (!stopped(h)) {
-		pause_ns(FLUSH_NS);
+		pause_ns(h, FLUSH_NS);
 		waited += FLUSH_NS;
 		if (waited < CHECKPOINT_NS &&
 		    __atomic_load_n(&log->tail, __ATOMIC_RELAXED) - last < CHECKPOINT_BYTES)
@@ -87,7 +86,7 @@ static void *checkpointer(void *arg)
 		last = __atomic_load_n(&log->tail, __ATOMIC_RELAXED);
 		note(h, checkpoint_clean(h->sm));
 		note(h, checkpoint(h->sm));
-		h->checkpoints++;
+		__atomic_fetch_add(&h->checkpoints, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -103,7 +102,9 @@ int helpers_start(struct helpers *h, struct sm *sm)
 {
 	static void *(*const mains[NR_HELPERS])(void *) = { flusher, cleaner, checkpointer };
 
-	*h = (struct helpers){ .sm = sm };
+	*h = (struct helpers){ .sm = sm, .wake = wake_make() };
+	if (h->wake < 0)
+		return -errno;
 	for (; h->nr < NR_HELPERS; h->nr++) {
 		int err = pthread_create(&h->threads[h->nr], NULL, mains[h->nr], h);
 
@@ -119,7 +120,9 @@ int helpers_stop(struct helpers *h)
 {
 	h->sm->log.kept = false;
 	__atomic_store_n(&h->stop, true, __ATOMIC_RELAXED);
+	wake_up(h->wake);
 	while (h->nr)
 		pthread_join(h->threads[--h->nr], NULL);
+	close(h->wake);
 	return h->err;
 }

@@ -31,7 +31,7 @@ const struct choice keys_choices[NR_KEYS + 1] = {
 
 /* The options of the latches, which latch_option() parses. */
 static const bool of_latches[NR_OPTIONS] = {
-#define OPT_LATCH(field, name, help) [OPTION_ID_##field] = true,
+#define OPT_LATCH(field, name, what, help) [OPTION_ID_##field] = true,
 #include "options.def"
 };
 
@@ -76,7 +76,9 @@ static int refuse(const char *what)
 static const enum option_id not_with_recover[] = {
 	OPTION_ID_mix,	    OPTION_ID_subscribers, OPTION_ID_keys,
 	OPTION_ID_sli,	    OPTION_ID_threads,	   OPTION_ID_pin,
-	OPTION_ID_duration, OPTION_ID_operations,  OPTION_ID_group_commit,
+	OPTION_ID_run_seconds, OPTION_ID_run_ms,   OPTION_ID_operations,
+	OPTION_ID_warmup,   OPTION_ID_latency,	   OPTION_ID_timeline,
+	OPTION_ID_interval, OPTION_ID_group_commit,
 	OPTION_ID_helpers,  OPTION_ID_seed,	   OPTION_ID_locks,
 	OPTION_ID_latch,    OPTION_ID_means,	   OPTION_ID_fences,
 	OPTION_ID_latch_stats, OPTION_ID_attempts,    OPTION_ID_check,
@@ -137,6 +139,15 @@ uint32_t options_frames(const struct options *opts, uint32_t pages)
 	return frames && frames < pages ? (uint32_t)frames : pages;
 }
 
+/* Of a journal, a transaction: two changes of a fifth of them, an array that doubles, a copy. */
+#define JOURNAL_BYTES (0.2 * 2 * sizeof(struct change) * 3)
+
+/** options_duration() - duration of the run in nanoseconds; 0 if the transactions end it */
+uint64_t options_duration(const struct options *opts)
+{
+	return opts->run_seconds * 1000000000u + opts->run_ms * 1000000u;
+}
+
 /**
  * options_check() - why a command line cannot be carried out
  * @opts: the command line
@@ -149,8 +160,10 @@ int options_check(const struct options *opts)
 
 	if (opts->json && opts->csv)
 		return refuse("--json, --csv: one of them");
-	if (opts->duration && opts->given[OPTION_ID_operations])
-		return refuse("--duration, --operations: one of them");
+	if (!!opts->run_seconds + !!opts->run_ms + opts->given[OPTION_ID_operations] > 1)
+		return refuse("--duration, --milliseconds, --operations: one of them");
+	if (opts->given[OPTION_ID_interval] && !opts->timeline)
+		return refuse("--interval: needs --timeline=FILE");
 	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++) {
 		if (i == LATCH_ROLE_tree || latch_settings.kinds[i] != LATCH_KIND_none ||
 		    (opts->threads == 1 && !opts->helpers))
@@ -164,9 +177,9 @@ int options_check(const struct options *opts)
 	if (opts->recover)
 		return check_recover(opts);
 	need = schema_bytes(opts->subscribers, !options_file(opts), opts->pool << 20);
-	/* Journals: two changes of a fifth of the transactions, an array that doubles, a copy. */
-	if (!opts->duration)
-		need += (double)opts->operations * 0.2 * 2 * sizeof(struct change) * 3;
+	need += (double)opts->warmup * JOURNAL_BYTES;
+	if (!options_duration(opts))
+		need += (double)opts->operations * JOURNAL_BYTES;
 	return fits("--subscribers=", opts->subscribers, ", --operations", need) ? 0 : -EINVAL;
 }
 

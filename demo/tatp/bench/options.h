@@ -33,6 +33,7 @@ extern const struct choice keys_choices[NR_KEYS + 1];
 
 int options_parse(struct options *opts, int argc, char **argv);
 int options_check(const struct options *opts);
+uint64_t options_duration(const struct options *opts);
 const char *options_file(const struct options *opts);
 bool options_fit(const struct options *opts, uint64_t subscribers);
 uint32_t options_frames(const struct options *opts, uint32_t pages);

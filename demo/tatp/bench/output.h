@@ -5,6 +5,7 @@
 #ifndef DEMO_TATP_OUTPUT_H
 #define DEMO_TATP_OUTPUT_H
 
+#include "counters.h"
 #include "options.h"
 
 #include "../../base/fields.h"
@@ -14,23 +15,22 @@
  * struct outcome - the results of a run
  * @tally: what all threads did
  * @seconds: time from the start of the first thread to the end of the last one
- * @sections: acquisitions of the latches of each role in that time
- * @locks: counts of the lock manager
+ * @counters: what was counted in the measured part
+ * @latency: durations of each kind of transaction, an array, or NULL
+ * @thread_least: transactions a second of the slowest thread in its own time
+ * @thread_mean: the mean of all threads
+ * @thread_most: those of the fastest thread
  * @bytes: bytes of the pages
- * @log_bytes: bytes of the log
- * @log_writes: number of writes of the log
- * @checkpoints: number of checkpoints of the helper
- * @cleaned: pages that the cleaner wrote
- * @reads: pages that were read into the buffer pool
  * @interrupted: a signal ended the run
  * @check: "ok", or a description of the first fault
  */
 struct outcome {
 	struct tally tally;
 	double seconds;
-	uint64_t sections[NR_LATCH_ROLES];
-	struct lock_counts locks;
-	uint64_t bytes, log_bytes, log_writes, checkpoints, cleaned, reads;
+	struct counters counters;
+	const struct histogram *latency;
+	double thread_least, thread_mean, thread_most;
+	uint64_t bytes;
 	bool interrupted;
 	char check[CHECK_LEN];
 };

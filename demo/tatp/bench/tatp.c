@@ -8,6 +8,8 @@
  */
 #include "tatp.h"
 
+#include "../../base/histogram.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +287,12 @@ int transact(struct client *c, const struct input *in)
 	return ret;
 }
 
+/* Add 1 to a number that only this thread changes, and others may read. */
+static void count(uint64_t *number)
+{
+	__atomic_store_n(number, *number + 1, __ATOMIC_RELAXED);
+}
+
 /**
  * client_step() - draw a transaction and run it until it is not the victim of a deadlock
  * @c: the client
@@ -294,14 +302,19 @@ int transact(struct client *c, const struct input *in)
 int client_step(struct client *c)
 {
 	struct input in;
+	uint64_t begin;
 	int ret;
 
 	draw_input(c, &in);
+	begin = c->latency ? now_ns() : 0;
 	while ((ret = transact(c, &in)) == -EDEADLK)
-		c->tally.retried[in.kind]++;
+		count(&c->tally.retried[in.kind]);
 	if (ret < 0)
 		return ret;
-	c->tally.done[in.kind]++;
-	c->tally.ok[in.kind] += !ret;
+	if (c->latency)
+		histogram_count(&c->latency[in.kind], now_ns() - begin);
+	count(&c->tally.done[in.kind]);
+	if (!ret)
+		count(&c->tally.ok[in.kind]);
 	return 0;
 }

@@ -88,7 +88,8 @@ struct draws {
  * @serial: number of values that it wrote
  * @sum: of all that it read, so that no read is left out
  * @journal: what it changed
- * @tally: what it did
+ * @tally: what it did; other threads may read it
+ * @latency: durations of each kind of transaction, or NULL: they are not measured
  */
 struct client {
 	struct sm *sm;
@@ -100,6 +101,7 @@ struct client {
 	uint64_t sum;
 	struct journal journal;
 	struct tally tally;
+	struct histogram *latency;
 };
 
 /**

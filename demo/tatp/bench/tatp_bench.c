@@ -6,7 +6,7 @@
  * library is linked.
  */
 #include "output.h"
-#include "worker.h"
+#include "watch.h"
 
 #include "../../base/region.h"
 #include "../../base/topology.h"
@@ -18,11 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Interval at which the main thread looks whether the run is to end. */
-#define WATCH_NS 10000000
 
 /* Set by the handler of SIGINT and SIGTERM. */
 static volatile sig_atomic_t interrupted;
@@ -40,6 +36,7 @@ static void interrupt(int sig)
  * @draws: how transactions are drawn
  * @workers: the threads
  * @nr: number of threads
+ * @timeline: file of the timeline, or NULL
  */
 struct bench {
 	struct sm sm;
@@ -48,6 +45,7 @@ struct bench {
 	struct draws draws;
 	struct worker *workers;
 	unsigned int nr;
+	FILE *timeline;
 };
 
 static int complain(const char *what, int err)
@@ -107,28 +105,15 @@ static int prepare_workers(struct bench *b, const struct options *opts)
 		struct worker *w = &b->workers[i];
 
 		w->run = &b->run;
-		w->operations = opts->duration ? UINT64_MAX :
+		w->operations = options_duration(opts) ? UINT64_MAX :
 				share_of(opts->operations, b->nr, i);
+		w->warmup = share_of(opts->warmup, b->nr, i);
 		client_init(&w->client, &b->sm, i, &b->draws, opts->seed);
+		w->latency = opts->latency ? calloc(NR_TRANSACTIONS, sizeof(*w->latency)) : NULL;
+		if (opts->latency && !w->latency)
+			return -ENOMEM;
 	}
-	return run_init(&b->run, b->nr);
-}
-
-/* Wait until all threads have ended, and end them after the time or a signal. */
-static void watch(struct run *run, uint64_t duration_ns)
-{
-	uint64_t begin = now_ns(), now;
-	struct timespec pause = { .tv_nsec = WATCH_NS };
-
-	while (__atomic_load_n(&run->running, __ATOMIC_ACQUIRE)) {
-		now = now_ns();
-		if (interrupted || (duration_ns && now - begin >= duration_ns))
-			__atomic_store_n(&run->stop, true, __ATOMIC_RELAXED);
-		else if (duration_ns)
-			progress_show("running", now - begin, duration_ns);
-		nanosleep(&pause, NULL);
-	}
-	progress_clear();
+	return run_init(&b->run, b->nr, opts->warmup, &b->sm, &b->helpers);
 }
 
 static void run_threads(struct bench *b, const struct options *opts)
@@ -147,10 +132,33 @@ static void run_threads(struct bench *b, const struct options *opts)
 			exit(EXIT_FAILURE);
 		}
 	}
-	watch(&b->run, opts->duration * 1000000000u);
+	watch(&b->run, b->workers, b->nr, opts, b->timeline, &interrupted);
 	for (unsigned int i = 0; i < b->nr; i++)
 		worker_join(&b->workers[i]);
 	region_request(REGION_END);
+}
+
+/* Add up what a thread did in the measured part. */
+static void add_worker(const struct worker *w, const struct bench *b, struct outcome *out)
+{
+	/* At least 1 ns, so that the throughput of a short run does not divide by 0. */
+	uint64_t ns = w->end_ns > w->start_ns ? w->end_ns - w->start_ns : 1, done = 0;
+	double tps;
+
+	for (unsigned int i = 0; i < NR_TRANSACTIONS; i++) {
+		out->tally.done[i] += w->client.tally.done[i] - w->before.done[i];
+		out->tally.ok[i] += w->client.tally.ok[i] - w->before.ok[i];
+		out->tally.retried[i] += w->client.tally.retried[i] - w->before.retried[i];
+		done += w->client.tally.done[i] - w->before.done[i];
+		if (w != b->workers && w->latency)
+			histogram_add(&b->workers->latency[i], &w->latency[i]);
+	}
+	tps = (double)done * 1e9 / (double)ns;
+	if (w == b->workers)
+		out->thread_least = out->thread_most = tps;
+	out->thread_least = tps < out->thread_least ? tps : out->thread_least;
+	out->thread_most = tps > out->thread_most ? tps : out->thread_most;
+	out->thread_mean += tps / b->nr;
 }
 
 /* Add up what the threads did. Returns the first error of a thread. */
@@ -160,28 +168,14 @@ static int add_up(const struct bench *b, struct outcome *out)
 	int err = 0;
 
 	for (const struct worker *w = b->workers; w < b->workers + b->nr; w++) {
-		const struct lock_counts *l = &w->client.x->locks->counts;
-
-		for (unsigned int i = 0; i < NR_TRANSACTIONS; i++) {
-			out->tally.done[i] += w->client.tally.done[i];
-			out->tally.ok[i] += w->client.tally.ok[i];
-			out->tally.retried[i] += w->client.tally.retried[i];
-		}
-#define X(name, help) out->locks.name += l->name;
-		LOCK_COUNTS(X)
-#undef X
+		add_worker(w, b, out);
 		start = w->start_ns < start ? w->start_ns : start;
 		end = w->end_ns > end ? w->end_ns : end;
 		err = err ? err : w->err;
 	}
-	/* At least 1 ns, so that the throughput of a short run does not divide by 0. */
+	out->latency = b->workers->latency;
 	out->seconds = (double)(end > start ? end - start : 1) * 1e-9;
 	out->bytes = (uint64_t)b->sm.volume.nr * PAGE_BYTES;
-	out->log_writes = b->sm.log.syncs;
-	out->log_bytes = b->sm.log.tail - LOG_BEGIN;
-	out->checkpoints = b->helpers.checkpoints;
-	out->cleaned = b->helpers.cleaned;
-	out->reads = b->sm.buffer.reads;
 	out->interrupted = interrupted;
 	return err;
 }
@@ -214,35 +208,24 @@ static bool check(struct bench *b, int err, struct outcome *out)
 	return ok && !err;
 }
 
-/* Sections of each role, up to now. A role without a latch has none. */
-static void sections(uint64_t nr[NR_LATCH_ROLES])
-{
-	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
-		nr[i] = latch_settings.kinds[i] == LATCH_KIND_none ? 0 :
-								     latch_counts(i).acquisitions;
-}
-
 /* Run the threads and helpers, and check. Returns the exit status. */
 static int measure(struct bench *b, const struct options *opts)
 {
 	struct outcome out = { .seconds = 0 };
-	uint64_t before[NR_LATCH_ROLES], writes = b->sm.log.syncs, tail = b->sm.log.tail;
 	int err = opts->helpers ? helpers_start(&b->helpers, &b->sm) : 0, helper_err = 0;
 
 	if (err) {
 		helpers_stop(&b->helpers);
 		return complain("helpers", err);
 	}
-	sections(before);
+	if (!opts->warmup)
+		run_begin(&b->run);
 	run_threads(b, opts);
-	sections(out.sections);
+	counters_read(&out.counters, &b->sm, &b->helpers);
+	counters_since(&out.counters, &b->run.before);
 	if (opts->helpers)
 		helper_err = helpers_stop(&b->helpers);
-	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
-		out.sections[i] -= before[i];
 	err = add_up(b, &out);
-	out.log_writes -= writes;
-	out.log_bytes -= tail - LOG_BEGIN;
 	err = err ? err : helper_err;
 	if (!opts->check && !err) {
 		strcpy(out.check, "off");
@@ -271,6 +254,14 @@ static int bench(const struct options *opts)
 	struct bench *b = heap_zeroed(sizeof(*b));
 	int ret;
 
+	topology_warn("tatp_bench", opts->threads);
+	b->timeline = opts->timeline ? timeline_open(opts->timeline) : NULL;
+	if (opts->timeline && !b->timeline) {
+		fprintf(stderr, "tatp_bench: --timeline=%s: %s\n", opts->timeline,
+			strerror(errno));
+		free(b);
+		return EXIT_USAGE;
+	}
 	/* A simulated machine measures nothing before the threads start. */
 	region_request(REGION_END);
 	ret = prepare(b, opts);
@@ -278,10 +269,14 @@ static int bench(const struct options *opts)
 		int err = prepare_workers(b, opts);
 
 		ret = err ? complain("--threads", err) : measure(b, opts);
+		if (!err)
+			run_destroy(&b->run);
 	}
 	for (unsigned int i = 0; i < b->nr && b->workers; i++)
-		client_free(&b->workers[i].client);
+		worker_free(&b->workers[i]);
 	free(b->workers);
+	if (b->timeline && fclose(b->timeline) && !ret)
+		ret = complain("--timeline", -errno);
 	sm_destroy(&b->sm);
 	free(b);
 	return ret;

@@ -5,20 +5,35 @@
 #ifndef DEMO_TATP_WORKER_H
 #define DEMO_TATP_WORKER_H
 
+#include "counters.h"
 #include "tatp.h"
+
+#include "../../base/histogram.h"
 
 #include <pthread.h>
 
 /**
  * struct run - a run of all threads
+ * @sm: the storage manager
+ * @helpers: its helpers
  * @start: barrier at which the threads begin
- * @stop: set when the threads are to end; the handler of SIGINT sets it, too
+ * @warm: there is a warm-up
+ * @before: counters at the begin of the measured part
+ * @begin_ns: time of that, 0 before
+ * @stop: set when the threads are to end
  * @running: number of threads that have not ended
+ * @ended: the last one wakes watch(), see wake.h
  */
 struct run {
+	const struct sm *sm;
+	const struct helpers *helpers;
 	pthread_barrier_t start;
+	bool warm;
+	struct counters before;
+	uint64_t begin_ns;
 	bool stop;
 	unsigned int running;
+	int ended;
 };
 
 /**
@@ -27,6 +42,9 @@ struct run {
  * @run: the run
  * @thread: the thread
  * @operations: number of transactions, after which it ends
+ * @warmup: number of those before that are not measured
+ * @before: what @client had done before the measured part
+ * @latency: durations of each kind of transaction, an array, or NULL
  * @start_ns: time of its begin
  * @end_ns: time of its end
  * @err: why it ended early, or 0
@@ -36,6 +54,9 @@ struct worker {
 	struct run *run;
 	pthread_t thread;
 	uint64_t operations;
+	uint64_t warmup;
+	struct tally before;
+	struct histogram *latency;
 	uint64_t start_ns, end_ns;
 	int err;
 } __cacheline_aligned;
@@ -49,6 +70,7 @@ struct worker {
  * @threads: the threads
  * @nr: number of threads that were started
  * @stop: set when they are to end
+ * @wake: what they pause at, see wake.h
  * @err: the first error of one of them
  * @checkpoints: number of checkpoints
  * @cleaned: number of pages written
@@ -58,14 +80,19 @@ struct helpers {
 	pthread_t threads[NR_HELPERS];
 	unsigned int nr;
 	bool stop;
+	int wake;
 	int err;
 	uint64_t checkpoints;
 	uint64_t cleaned;
 };
 
-int run_init(struct run *run, unsigned int threads);
+int run_init(struct run *run, unsigned int threads, bool warm, const struct sm *sm,
+	     const struct helpers *helpers);
+void run_begin(struct run *run);
+void run_destroy(struct run *run);
 void *worker_main(void *arg);
 void worker_join(struct worker *w);
+void worker_free(struct worker *w);
 int helpers_start(struct helpers *h, struct sm *sm);
 int helpers_stop(struct helpers *h);
 

@@ -80,12 +80,14 @@ struct latch_hold {
  * struct latch_tally - what a thread counts for a role
  * @locked: acquisitions that were not elided
  * @contended: those of @locked that had to wait
+ * @waited: ticks of the time-stamp counter that they waited
  * @elided: acquisitions whose release committed a transaction
  * @aborts: by cause, of the role whose latch began the transaction
  */
 struct latch_tally {
 	uint64_t locked;
 	uint64_t contended;
+	uint64_t waited;
 	uint64_t elided;
 	uint64_t aborts[NR_LATCH_ABORTS];
 } __cacheline_aligned;
@@ -117,6 +119,26 @@ static __inline_always struct latch_thread *latch_self(void)
 	struct latch_thread *me = latch_thread;
 
 	return likely(me) ? me : latch_thread_start();
+}
+
+/* The thread waits from now on, unless it does already: *@since is 0 before. */
+static __inline_always void latch_wait(uint64_t *since)
+{
+	*since = *since ? *since : __builtin_ia32_rdtsc();
+}
+
+/*
+ * Ticks of the time-stamp counter since latch_wait(); 0: the thread did not wait, and no clock is
+ * read. At least 1, as the processors' counters may differ.
+ */
+static __inline_always uint64_t latch_waited(uint64_t since)
+{
+	uint64_t now;
+
+	if (likely(!since))
+		return 0;
+	now = __builtin_ia32_rdtsc();
+	return now > since ? now - since : 1;
 }
 
 /*

@@ -37,10 +37,11 @@ static inline bool latch_mcs_try(struct latch_mcs *l, enum latch_mode mode, stru
 					   __ATOMIC_RELAXED);
 }
 
-static inline bool latch_mcs_acquire(struct latch_mcs *l, enum latch_mode mode,
-				     struct latch_hold *h)
+static inline uint64_t latch_mcs_acquire(struct latch_mcs *l, enum latch_mode mode,
+					 struct latch_hold *h)
 {
 	struct latch_node *before;
+	uint64_t since = 0;
 	unsigned int n = 0;
 
 	h->node.next = NULL;
@@ -48,12 +49,13 @@ static inline bool latch_mcs_acquire(struct latch_mcs *l, enum latch_mode mode,
 	/* Acquire and release as in latch_mcs_try(). */
 	before = __atomic_exchange_n(&l->tail, &h->node, __ATOMIC_ACQ_REL);
 	if (likely(!before))
-		return false;
+		return 0;
+	latch_wait(&since);
 	__atomic_store_n(&before->next, &h->node, __ATOMIC_RELEASE);
 	/* Acquire: pairs with the release in latch_mcs_release(). */
 	while (__atomic_load_n(&h->node.waiting, __ATOMIC_ACQUIRE))
 		latch_pause(&n);
-	return true;
+	return latch_waited(since);
 }
 
 static inline void latch_mcs_release(struct latch_mcs *l, struct latch_hold *h)

@@ -20,10 +20,10 @@ static inline void latch_none_destroy(struct latch_none *l)
 {
 }
 
-static inline bool latch_none_acquire(struct latch_none *l, enum latch_mode mode,
-				      struct latch_hold *h)
+static inline uint64_t latch_none_acquire(struct latch_none *l, enum latch_mode mode,
+					  struct latch_hold *h)
 {
-	return false;
+	return 0;
 }
 
 static inline bool latch_none_try(struct latch_none *l, enum latch_mode mode, struct latch_hold *h)

@@ -69,52 +69,49 @@ static inline void latch_occ_leave(struct latch_occ *l)
 	pthread_mutex_unlock(&l->mutex);
 }
 
-/* Sleep until no writer is there; the mutex is locked. Returns true if one was. */
-static inline bool latch_occ_await(struct latch_occ *l)
+/* Sleep until no writer is there; the mutex is locked. */
+static inline void latch_occ_await(struct latch_occ *l, uint64_t *since)
 {
-	bool waited = false;
-
 	while (READ_ONCE(l->count) & LATCH_WRITER) {
-		waited = true;
+		latch_wait(since);
 		pthread_cond_wait(&l->left, &l->mutex);
 	}
-	return waited;
 }
 
-static inline bool latch_occ_read(struct latch_occ *l)
+static inline uint64_t latch_occ_read(struct latch_occ *l)
 {
-	bool waited = false;
+	uint64_t since = 0;
 
 	while (unlikely(latch_occ_add(l, LATCH_READER) & LATCH_WRITER)) {
-		waited = true;
+		latch_wait(&since);
 		latch_occ_leave(l);
 		pthread_mutex_lock(&l->mutex);
-		latch_occ_await(l);
+		latch_occ_await(l, &since);
 		pthread_mutex_unlock(&l->mutex);
 	}
-	return waited;
+	return latch_waited(since);
 }
 
-static inline bool latch_occ_write(struct latch_occ *l)
+static inline uint64_t latch_occ_write(struct latch_occ *l)
 {
-	bool waited = false;
+	uint64_t since = 0;
 
 	pthread_mutex_lock(&l->mutex);
 	/* One that does not wait, or a reader that becomes a writer, may come between the two. */
 	do {
-		waited = latch_occ_await(l) || waited;
+		latch_occ_await(l, &since);
 	} while (__atomic_fetch_or(&l->count, LATCH_WRITER, __ATOMIC_ACQUIRE) & LATCH_WRITER);
 	/* Acquire: pairs with the release of the last reader in latch_occ_add(). */
 	while (__atomic_load_n(&l->count, __ATOMIC_ACQUIRE) != LATCH_WRITER) {
-		waited = true;
+		latch_wait(&since);
 		pthread_cond_wait(&l->drained, &l->mutex);
 	}
 	pthread_mutex_unlock(&l->mutex);
-	return waited;
+	return latch_waited(since);
 }
 
-static inline bool latch_occ_acquire(struct latch_occ *l, enum latch_mode mode,
-				     struct latch_hold *h)
+static inline uint64_t latch_occ_acquire(struct latch_occ *l, enum latch_mode mode,
+					 struct latch_hold *h)
 {
 	return mode == LATCH_READ ? latch_occ_read(l) : latch_occ_write(l);
 }
@@ -184,18 +181,18 @@ static inline bool latch_occ_mutex_change(struct latch_occ_mutex *l, uint64_t fr
 	return done;
 }
 
-static inline bool latch_occ_mutex_acquire(struct latch_occ_mutex *l, enum latch_mode mode,
-					   struct latch_hold *h)
+static inline uint64_t latch_occ_mutex_acquire(struct latch_occ_mutex *l, enum latch_mode mode,
+					       struct latch_hold *h)
 {
-	bool waited;
+	uint64_t since = 0;
 
 	if (mode == LATCH_WRITE)
 		return latch_occ_write(&l->occ);
 	pthread_mutex_lock(&l->occ.mutex);
-	waited = latch_occ_await(&l->occ);
+	latch_occ_await(&l->occ, &since);
 	__atomic_store_n(&l->occ.count, l->occ.count + LATCH_READER, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&l->occ.mutex);
-	return waited;
+	return latch_waited(since);
 }
 
 static inline bool latch_occ_mutex_try(struct latch_occ_mutex *l, enum latch_mode mode,

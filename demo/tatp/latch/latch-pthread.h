@@ -41,12 +41,12 @@ struct latch_pthread_rwlock {
 	{                                                                                          \
 		return !try(&l->latch.lock);                                                       \
 	}                                                                                          \
-	static __inline_always bool latch_##id##_acquire(struct latch_##id *l,                     \
-							 enum latch_mode mode,                     \
-							 struct latch_hold *h)                     \
+	static __inline_always uint64_t latch_##id##_acquire(struct latch_##id *l,                 \
+							     enum latch_mode mode,                 \
+							     struct latch_hold *h)                 \
 	{                                                                                          \
 		family##_acquire(&l->latch);                                                       \
-		return false;                                                                      \
+		return 0;                                                                          \
 	}                                                                                          \
 	static __inline_always void latch_##id##_release(struct latch_##id *l,                     \
 							 struct latch_hold *h)                     \
@@ -84,15 +84,15 @@ static __inline_always bool latch_pthread_rwlock_try(struct latch_pthread_rwlock
 				    !pthread_rwlock_trywrlock(&l->latch.lock);
 }
 
-static __inline_always bool latch_pthread_rwlock_acquire(struct latch_pthread_rwlock *l,
-							 enum latch_mode mode,
-							 struct latch_hold *h)
+static __inline_always uint64_t latch_pthread_rwlock_acquire(struct latch_pthread_rwlock *l,
+							     enum latch_mode mode,
+							     struct latch_hold *h)
 {
 	if (mode == LATCH_READ)
 		rwlock_read(&l->latch);
 	else
 		rwlock_write(&l->latch);
-	return false;
+	return 0;
 }
 
 static __inline_always void latch_pthread_rwlock_release(struct latch_pthread_rwlock *l,
@@ -143,7 +143,7 @@ struct latch_occ_pthread {
 	LATCH_SAME(void, id, other, init, (struct latch_##id * l), &l->same)                       \
 	LATCH_SAME(void, id, other, destroy, (struct latch_##id * l), &l->same)                    \
 	LATCH_SAME(uint64_t, id, other, state, (const struct latch_##id *l), &l->same)             \
-	LATCH_SAME(bool, id, other, acquire,                                                       \
+	LATCH_SAME(uint64_t, id, other, acquire,                                                   \
 		   (struct latch_##id * l, enum latch_mode mode, struct latch_hold *h), &l->same,  \
 		   mode, h)                                                                        \
 	LATCH_SAME(bool, id, other, try,                                                           \

@@ -66,29 +66,32 @@ static inline bool latch_srw_try(struct latch_srw *l, enum latch_mode mode, stru
 }
 
 /* The thread is at the head of the queue: no other one can become a writer. */
-static inline bool latch_srw_await(struct latch_srw *l, uint64_t mask)
+static inline uint64_t latch_srw_await(struct latch_srw *l, uint64_t mask)
 {
+	uint64_t since = 0;
 	unsigned int n = 0;
 
 	/* Acquire: as in latch_srw_change(). */
-	while (unlikely(__atomic_load_n(&l->holders, __ATOMIC_ACQUIRE) & mask))
+	while (unlikely(__atomic_load_n(&l->holders, __ATOMIC_ACQUIRE) & mask)) {
+		latch_wait(&since);
 		latch_pause(&n);
-	return n;
+	}
+	return latch_waited(since);
 }
 
-static inline bool latch_srw_acquire(struct latch_srw *l, enum latch_mode mode,
-				     struct latch_hold *h)
+static inline uint64_t latch_srw_acquire(struct latch_srw *l, enum latch_mode mode,
+					 struct latch_hold *h)
 {
-	bool waited;
+	uint64_t waited;
 
 	if (mode == LATCH_READ && likely(latch_srw_try(l, LATCH_READ, h)))
-		return false;
+		return 0;
 	waited = latch_mcs_acquire(&l->queue, LATCH_WRITE, h);
-	waited |= latch_srw_await(l, LATCH_WRITER);
+	waited += latch_srw_await(l, LATCH_WRITER);
 	__atomic_fetch_add(&l->holders, mode == LATCH_READ ? LATCH_READER : LATCH_WRITER,
 			   __ATOMIC_ACQUIRE);
 	if (mode == LATCH_WRITE)
-		waited |= latch_srw_await(l, ~LATCH_WRITER);
+		waited += latch_srw_await(l, ~LATCH_WRITER);
 	latch_mcs_release(&l->queue, h);
 	return waited;
 }

@@ -35,14 +35,17 @@ static inline bool latch_tatas_try(struct latch_tatas *l, enum latch_mode mode,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static inline bool latch_tatas_acquire(struct latch_tatas *l, enum latch_mode mode,
-				       struct latch_hold *h)
+static inline uint64_t latch_tatas_acquire(struct latch_tatas *l, enum latch_mode mode,
+					   struct latch_hold *h)
 {
+	uint64_t since = 0;
 	unsigned int n = 0;
 
-	while (unlikely(!latch_tatas_try(l, mode, h)))
+	while (unlikely(!latch_tatas_try(l, mode, h))) {
+		latch_wait(&since);
 		latch_pause(&n);
-	return n;
+	}
+	return latch_waited(since);
 }
 
 static inline void latch_tatas_release(struct latch_tatas *l, struct latch_hold *h)

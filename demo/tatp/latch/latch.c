@@ -83,6 +83,17 @@ static unsigned int find(const char *const *names, unsigned int nr, const char *
 	return i;
 }
 
+/* "--latch=%s: there is no such WHAT; there are A, B and so on". */
+static const char *no_such(const char *what, const char *const *names, unsigned int nr)
+{
+	static char why[320];
+	int at = snprintf(why, sizeof(why), "--latch=%%s: there is no such %s; there are", what);
+
+	for (unsigned int i = 0; i < nr && (size_t)at < sizeof(why); i++)
+		at += snprintf(why + at, sizeof(why) - at, "%s %s", i ? "," : "", names[i]);
+	return why;
+}
+
 static const char *option_latch(const char *value)
 {
 	const char *equals = strchr(value, '=');
@@ -92,10 +103,10 @@ static const char *option_latch(const char *value)
 		return "--latch=%s: not ROLE=KIND";
 	role = find(role_names, NR_LATCH_ROLES, value, equals - value);
 	if (role == NR_LATCH_ROLES)
-		return "--latch=%s: there is no such role";
+		return no_such("role", role_names, NR_LATCH_ROLES);
 	kind = find(kind_names, NR_LATCH_KINDS, equals + 1, strlen(equals + 1));
 	if (kind == NR_LATCH_KINDS)
-		return "--latch=%s: there is no such kind of latch";
+		return no_such("kind of latch", kind_names, NR_LATCH_KINDS);
 	latch_settings.kinds[role] = kind;
 	chosen[role] = true;
 	return NULL;
@@ -298,6 +309,7 @@ struct latch_count latch_counts(enum latch_role role)
 		sum.nested += t->nested[role];
 		sum.acquisitions += tally->locked;
 		sum.contended += tally->contended;
+		sum.waited += tally->waited;
 		sum.held += t->total[role];
 		for (unsigned int i = 0; i < NR_LATCH_ABORTS; i++) {
 			sum.aborts[i] += tally->aborts[i];

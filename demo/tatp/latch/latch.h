@@ -78,6 +78,7 @@ _Static_assert(offsetof(struct latch, srw.queue) < CACHE_LINE, "srw is one line"
  * struct latch_count - what was counted for a role, of all threads
  * @acquisitions: all
  * @contended: those under the latch that waited; pthread's locks do not say so
+ * @waited: ticks of the time-stamp counter that these waited
  * @elided: those that were elided
  * @nested: those of @elided that were released inside of another section
  * @attempts: transactions begun, without nested ones, with --means=inline; 0 with other means: the
@@ -88,6 +89,7 @@ _Static_assert(offsetof(struct latch, srw.queue) < CACHE_LINE, "srw is one line"
 struct latch_count {
 	uint64_t acquisitions;
 	uint64_t contended;
+	uint64_t waited;
 	uint64_t elided;
 	uint64_t nested;
 	uint64_t attempts;
@@ -171,7 +173,9 @@ static __inline_always void latch_fence(void)
 	case LATCH_KIND_##id:                                                                      \
 		return call
 
-static __inline_always bool latch_lock(struct latch *l, enum latch_mode mode, struct latch_hold *h)
+/* Returns the ticks that the thread waited. */
+static __inline_always uint64_t latch_lock(struct latch *l, enum latch_mode mode,
+					   struct latch_hold *h)
 {
 	switch (l->kind) {
 #define LATCH_KIND(id, name, readers, locks, help)                                                 \
@@ -202,14 +206,16 @@ static __inline_always void latch_unlock(struct latch *l, struct latch_hold *h)
 }
 
 /* The latch is locked: what is counted, and the fence. */
-static __inline_always void latch_locked(struct latch *l, struct latch_thread *me, bool waited)
+static __inline_always void latch_locked(struct latch *l, struct latch_thread *me, uint64_t waited)
 {
 	struct latch_tally *tally = &me->tally[l->role];
 
 	latch_fence();
 	tally->locked++;
-	if (unlikely(waited))
+	if (unlikely(waited)) {
 		tally->contended++;
+		tally->waited += waited;
+	}
 	latch_total(l, me, 1);
 }
 
@@ -267,7 +273,7 @@ static __inline_always bool latch_try(struct latch *l, enum latch_mode mode, str
 	h->elided = false;
 	if (answer < 0 || !latch_trylock(l, mode, h))
 		return false;
-	latch_locked(l, me, false);
+	latch_locked(l, me, 0);
 	return true;
 }
 
