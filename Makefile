@@ -72,6 +72,8 @@ install: all
 	done
 	$(Q)install -m 644 $(COMPLETION)/elide.bash $(ROOT)/share/bash-completion/completions/elide
 	$(Q)install -m 644 $(COMPLETION)/elide.zsh $(DESTDIR)$(zshdir)/_elide
+	$(Q)install -m 644 demo/sweep/completion.bash $(ROOT)/share/bash-completion/completions/bench_sweep
+	$(Q)install -m 644 demo/sweep/completion.zsh $(DESTDIR)$(zshdir)/_bench_sweep
 	$(Q)install -D -m 644 -t $(ROOT)/share/doc/elide/examples tools/systemd/*
 
 # The source archive has the files of the commit, and nothing of the time or the machine.

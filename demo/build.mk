@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # index_bench, search_bench, latch_bench, tatp_bench and page_bench: ordinary pthread programs;
-# they include and link no part of elide.
+# they include and link no part of elide. bench_sweep, which runs them, has the statistics of elide compare.
 
-DEMO_SRC := $(filter-out demo/micro/% demo/tatp/%,$(wildcard demo/*/*.c))
+DEMO_SRC := $(filter-out demo/micro/% demo/sweep/% demo/tatp/%,$(wildcard demo/*/*.c))
 DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
@@ -23,7 +23,7 @@ PAGES_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/pages/bench/*.c)) $(PAGES
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch/latch.o
 
 demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench \
-	  $(BINDIR)/page_bench
+	  $(BINDIR)/page_bench $(BINDIR)/bench_sweep
 
 # The trees with latches in their nodes, and their schemes, are compiled with -O3, as those
 # of the thesis they come from. The others keep the level at which their figures were made.
@@ -68,6 +68,15 @@ $(BINDIR)/search_bench $(BINDIR)/latch_bench:
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
+
+# Of the tools it has the statistics alone, which need nothing else of them.
+SWEEP_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/sweep/*.c) tools/model/stats.c) \
+	     $(addprefix $(OBJ)/demo/base/,fields.o option.o progress.o)
+
+$(BINDIR)/bench_sweep: $(SWEEP_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lm -Wl,-z,relro,-z,now
 
 # The packages are installed first, because the build needs them.
 demo:

@@ -36,10 +36,11 @@ else
 fi
 
 missing=
-for file in bin/elide bin/index_bench bin/search_bench bin/latch_bench bin/tatp_bench bin/page_bench \
+for file in bin/elide bin/index_bench bin/search_bench bin/latch_bench bin/tatp_bench bin/page_bench bin/bench_sweep \
 	    lib/libelide.a lib/libelide.so lib/libelide.so.0 lib/libelide-preload.so \
 	    lib/pkgconfig/elide.pc include/elide.h libexec/elide/launch \
 	    share/bash-completion/completions/elide share/zsh/site-functions/_elide \
+	    share/bash-completion/completions/bench_sweep share/zsh/site-functions/_bench_sweep \
 	    share/doc/elide/examples/elide.conf share/doc/elide/examples/elide-snapshot@.service; do
 	[ -s "$to/$file" ] || missing="$missing $file"
 done

@@ -289,6 +289,8 @@ demo_includes() {
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
+	sweep:base/*.h | sweep:../tools/model/stats.h) ;;
+	sweep:* | *:sweep/*) return 1 ;;
 	*/bench:bench/threads.h | */bench:base/*.h) ;;
 	tatp/bench:tatp/*.h | pages/bench:pages/*.h | pages/bench:pages/*.def) ;;
 	tatp/latch:latch/back-off.h | pages:latch/back-off.h) ;;
@@ -575,6 +577,9 @@ catches demo_folders_in_order demo/pages/bench/planted.c '#include "../../mem/ar
 catches demo_folders_in_order demo/tatp/planted.c '#include "bench/tatp.h"'
 catches demo_folders_in_order demo/tatp/planted.c '#include "latch/latch-mcs.h"'
 catches demo_folders_in_order demo/tatp/latch/planted.h '#include "../page.h"'
+catches demo_folders_in_order demo/sweep/planted.c '#include "../bench/worker.h"'
+catches demo_folders_in_order demo/sweep/planted.c '#include "../../tools/model/load.h"'
+catches demo_folders_in_order demo/bench/planted.c '#include "../sweep/sweep.h"'
 catches demo_folders_in_order demo/tatp/bench/planted.c '#include "../../pages/node.h"'
 rule demo_folders_are_small "$(seq -f 'demo/tatp/bench/planted%g.c' 26)" 'int planted;'
 rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'

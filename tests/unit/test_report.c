@@ -569,6 +569,64 @@ static void measured_gain(void **state)
 	assert_int_equal(line_verdict(&r, &l), VERDICT_NEUTRAL);
 }
 
+/* The verdict is the result that held for most of the run, whatever the last one is. */
+static void measured_over_the_run(void **state)
+{
+	static const struct elide_event pays = {.type = ELIDE_EVENT_CHOSE, .kind = ELIDE_KIND_MUTEX, .arm = 1,
+						.pairs = 3, .ratio = 400, .confidence = 990},
+		hurts = {.type = ELIDE_EVENT_PAUSED, .kind = ELIDE_KIND_MUTEX, .before = 1, .pairs = 3,
+			 .ratio = 200, .confidence = 990},
+		chance = {.type = ELIDE_EVENT_CHOSE, .kind = ELIDE_KIND_MUTEX, .before = 1, .pairs = 3,
+			  .ratio = 200, .confidence = 600};
+	static const struct {
+		struct elide_event events[3];
+		uint64_t times[3];
+		enum verdict verdict;
+	} table[] = {
+		{{pays, pays, hurts}, {100, 500, 990}, VERDICT_PAYS},
+		{{pays, pays, hurts}, {100, 200, 300}, VERDICT_HURTS},
+		{{hurts, pays, hurts}, {100, 200, 700}, VERDICT_PAYS},
+		{{hurts, pays, hurts}, {100, 400, 800}, VERDICT_HURTS},
+		{{pays, chance, hurts}, {100, 200, 900}, VERDICT_NEUTRAL},
+		/* The process was killed: the end is that of the last event. */
+		{{pays, pays, hurts}, {1100, 1200, 1300}, VERDICT_PAYS},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct elide_event events[3];
+		struct data_file f = {.header = {.nr_threads = 4, .end_cycles = 1000}, .nr_events = 3,
+				      .events = events};
+		struct report r = {.file = &f, .elides = 1};
+		struct line l = {.nr_classes = 1, .nr_sites = 1, .acquired = 1000, .elided = 900,
+				 .attempts = 900, .sum = {.commits = 900}};
+
+		for (int e = 0; e < 3; e++) {
+			events[e] = table[i].events[e];
+			events[e].time = table[i].times[e];
+		}
+		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
+		assert_true(line_measured_last(&r, &l).gain < 0);
+		/* Inside transactions of other locks: the comparisons are about the others. */
+		l.sum.nested = 501;
+		assert_int_equal(line_measured(&r, &l).pairs, 0);
+		assert_int_equal(line_verdict(&r, &l), VERDICT_PAYS);
+	}
+}
+
+/* What is elided inside a transaction of another lock is so in any state of the row. */
+static void nested_votes(void **state)
+{
+	struct elide_row row = {.state = ELIDE_STATE_PAUSED, .nested = 900, .not_attempted = 100};
+	struct sum sum = {0};
+
+	sum_row(&sum, &row);
+	assert_int_equal(sum_state(&sum), ELIDE_STATE_ELIDING);
+	row.nested = 99;
+	sum = (struct sum){0};
+	sum_row(&sum, &row);
+	assert_int_equal(sum_state(&sum), ELIDE_STATE_PAUSED);
+}
+
 /* Cut to the first rows, the same rows come first; the totals are of all. */
 static void top(void **state)
 {
@@ -647,6 +705,8 @@ int main(void)
 		cmocka_unit_test(sorting),
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(measured_over_the_run),
+		cmocka_unit_test(nested_votes),
 		cmocka_unit_test(profile_verdicts),
 		cmocka_unit_test(verdicts_of_waits),
 		cmocka_unit_test(held_shares),

@@ -288,10 +288,18 @@ static int is_about(const struct elide_event *e, const struct line *l)
 	       locks(e->arm) != locks(e->before);
 }
 
-struct measured line_measured(const struct report *r, const struct line *l)
+static struct measured measured_by(const struct elide_event *e)
+{
+	return (struct measured){
+		.gain = exp((locks(e->arm) ? -e->ratio : e->ratio) / 1000.0) - 1,
+		.confidence = e->confidence / 1000.0,
+		.pairs = e->pairs,
+	};
+}
+
+struct measured line_measured_last(const struct report *r, const struct line *l)
 {
 	const struct elide_event *last = NULL;
-	struct measured m = {0};
 
 	for (size_t i = 0; i < r->file->nr_events; i++) {
 		const struct elide_event *e = &r->file->events[i];
@@ -299,12 +307,7 @@ struct measured line_measured(const struct report *r, const struct line *l)
 		if (is_about(e, l) && (!last || e->time >= last->time))
 			last = e;
 	}
-	if (!last)
-		return m;
-	m.gain = exp((locks(last->arm) ? -last->ratio : last->ratio) / 1000.0) - 1;
-	m.confidence = last->confidence / 1000.0;
-	m.pairs = last->pairs;
-	return m;
+	return last ? measured_by(last) : (struct measured){0};
 }
 
 /*
@@ -322,6 +325,46 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
 	if (m->confidence < SURE || fabs(m->gain) < TELLING_GAIN)
 		return VERDICT_NEUTRAL;
 	return m->gain < 0 ? VERDICT_HURTS : quiet ? VERDICT_NEUTRAL : VERDICT_PAYS;
+}
+
+/* The cycles from an event to a later time. */
+static uint64_t until(const struct elide_event *e, uint64_t time)
+{
+	return time > e->time ? time - e->time : 0;
+}
+
+struct measured line_measured(const struct report *r, const struct line *l)
+{
+	/* By the verdict on the event: the last event, and the time for which such events were the latest. */
+	struct {
+		const struct elide_event *last;
+		uint64_t held;
+	} of[VERDICT_HURTS + 1] = {0};
+	enum verdict now = VERDICT_UNKNOWN, longest;
+	struct measured m;
+
+	/* Comparisons are of the acquisitions outside of transactions. */
+	if (2 * l->sum.nested > l->acquired)
+		return (struct measured){0};
+	for (size_t i = 0; i < r->file->nr_events; i++) {
+		const struct elide_event *e = &r->file->events[i];
+
+		if (!is_about(e, l))
+			continue;
+		if (of[now].last)
+			of[now].held += until(of[now].last, e->time);
+		m = measured_by(e);
+		now = measured_verdict(&m, 0);
+		of[now].last = e;
+	}
+	if (!of[now].last)
+		return (struct measured){0};
+	of[now].held += until(of[now].last, r->file->header.end_cycles);
+	longest = now;
+	for (int v = 0; v <= VERDICT_HURTS; v++)
+		if (of[v].held > of[longest].held)
+			longest = v;
+	return measured_by(of[longest].last);
 }
 
 /*
@@ -391,8 +434,10 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 
 /*
  * Does eliding pay? If the adaptive policy has compared elision with the lock, its result is the
- * verdict. That result is the class's: for a call site that the policy has given up, the attempts
- * at that site decide instead. Without a comparison the verdict is computed from this run alone:
+ * verdict; of several results the one that held for the longest time, as the verdict is on the whole run,
+ * while the state is the last one. That result is the class's, of acquisitions outside of transactions: see
+ * line_measured(). For a call site that the policy has given up, the attempts at that site decide instead.
+ * Without a comparison the verdict is computed from this run alone:
  *
  *   gained  elided acquisitions * mean hold time: the time for which the lock would have been
  *           held

@@ -137,7 +137,17 @@ struct measured {
  */
 int event_is_unelidable(const struct elide_event *e);
 
-/** line_measured() - the last comparison of elision with locking, for a row's locks. */
+/** line_measured_last() - the last comparison of elision with locking, for a row's locks. */
+struct measured line_measured_last(const struct report *r, const struct line *l);
+
+/**
+ * line_measured() - the comparison on which the verdict on a row is based.
+ *
+ * A comparison holds until the next one. Of the results pays, hurts and neither the one that held for the
+ * longest time of the run decides, and its last comparison is returned. A comparison is of a class, and of
+ * acquisitions that are not inside a transaction of another lock. Those inside are elided with that, whatever
+ * the policy has decided; where they are more than half of a row, there is no comparison.
+ */
 struct measured line_measured(const struct report *r, const struct line *l);
 
 /** line_verdict() - does eliding pay here? attribute.c has the rules. */

@@ -116,6 +116,13 @@ void holds_add(struct elide_holds *to, const struct elide_holds *h)
 	to->spread_squares += h->spread_squares;
 }
 
+void sum_vote(uint64_t *votes, const struct elide_row *row)
+{
+	/* + 1: the state of a row counts even before its first acquisition. */
+	votes[row->state] += elide_row_acquired(row) - row->nested + 1;
+	votes[ELIDE_STATE_ELIDING] += row->nested;
+}
+
 void sum_row(struct sum *to, const struct elide_row *row)
 {
 	to->nr_rows++;
@@ -146,8 +153,7 @@ void sum_row(struct sum *to, const struct elide_row *row)
 		if (row->causes[i])
 			to->by_column[cause_texts[cause].column] += row->causes[i];
 	}
-	/* + 1: the state of a row counts even before its first acquisition. */
-	to->votes[row->state] += elide_row_acquired(row) + 1;
+	sum_vote(to->votes, row);
 }
 
 void sum_add(struct sum *to, const struct sum *from)

@@ -96,6 +96,14 @@ void times_add(struct elide_times *to, const struct elide_times *t);
 /** holds_add() - add measured hold times. */
 void holds_add(struct elide_holds *to, const struct elide_holds *h);
 
+/**
+ * sum_vote() - count the acquisitions of a row by state.
+ * @votes: ELIDE_NR_STATES
+ *
+ * Those inside a transaction of another lock were elided with that, in whatever state the row is.
+ */
+void sum_vote(uint64_t *votes, const struct elide_row *row);
+
 /** sum_row() - add a row of the file to a sum. */
 void sum_row(struct sum *to, const struct elide_row *row);
 

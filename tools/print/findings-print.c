@@ -62,8 +62,8 @@ static void print_holder(const struct report *r, FILE *out, const struct line *l
 /* Prints why the adaptive policy no longer elides a row. */
 static void print_decision(const struct report *r, FILE *out, const struct line *l)
 {
-	struct measured m = line_measured(r, l);
-	char amount[32];
+	struct measured m = line_measured_last(r, l), of_run = line_measured(r, l);
+	char amount[32], nested[32];
 
 	if (l->state != ELIDE_STATE_PAUSED)
 		return;
@@ -73,13 +73,21 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 			"   given up: none of the last attempts could succeed, so %s acquisition%s "
 			"(%.1f%%) took the lock at once\n",
 			amount, plural(l->given_up), percent(l->given_up, l->acquired));
-	else if (m.pairs)
-		fprintf(out,
-			"   paused: eliding made %+.1f%% sections in the same time (%u time%s compared, "
-			"%.1f%% sure)%s %s acquisition%s took the lock at once\n",
-			100 * m.gain, m.pairs, plural(m.pairs), 100 * m.confidence,
-			m.gain < 0 ? ", so" : " when it was compared last;", amount,
-			plural(l->sum.not_attempted));
+	if (l->given_up || !m.pairs)
+		return;
+	fprintf(out,
+		"   paused: eliding made %+.1f%% sections in the same time, at all call sites of the class "
+		"(%u time%s compared, %.1f%% sure)%s %s acquisition%s took the lock at once\n",
+		100 * m.gain, m.pairs, plural(m.pairs), 100 * m.confidence,
+		m.gain < 0 ? ", so" : " when it was compared last;", amount, plural(l->sum.not_attempted));
+	if (of_run.pairs && (of_run.gain < 0) != (m.gain < 0))
+		fprintf(out, "   for most of the run the latest comparison said %+.1f%% (%.1f%% sure)\n",
+			100 * of_run.gain, 100 * of_run.confidence);
+	if (l->sum.nested) {
+		scale(nested, sizeof(nested), l->sum.nested, "");
+		fprintf(out, "   %s acquisition%s inside a transaction of another lock %s elided with it\n",
+			nested, plural(l->sum.nested), l->sum.nested == 1 ? "was" : "were");
+	}
 }
 
 /* Callers of a wrapper to print, at most. */

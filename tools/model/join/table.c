@@ -122,8 +122,7 @@ int table_add(struct row_table *t, const struct elide_row *row)
 		to->wait_bins[i] += row->wait_bins[i];
 		to->hold_bins[i] += row->hold_bins[i];
 	}
-	/* As in sum_row(). */
-	e->votes[row->state] += elide_row_acquired(row) + 1;
+	sum_vote(e->votes, row);
 	_Static_assert(sizeof(sum.votes) == sizeof(e->votes), "a vote for each state");
 	memcpy(sum.votes, e->votes, sizeof(sum.votes));
 	to->state = sum_state(&sum);
