@@ -90,6 +90,19 @@ static char *take(int fd)
 	return text;
 }
 
+/* Move the last line of a text to its beginning, without its end. */
+static void keep_last_line(char *text)
+{
+	size_t len = strlen(text);
+	char *before;
+
+	if (len && text[len - 1] == '\n')
+		text[--len] = '\0';
+	before = strrchr(text, '\n');
+	if (before)
+		memmove(text, before + 1, strlen(before));
+}
+
 /* Start the program, with its output into files. Returns 0 or an error. */
 static int start(char *const *argv, int out, int err, pid_t *pid)
 {
@@ -110,7 +123,8 @@ static int start(char *const *argv, int out, int err, pid_t *pid)
  * run_output() - run a program to its end
  * @argv: its path and its arguments
  * @status: receives its exit status, as a shell has it; 127 if it cannot be started
- * @error: receives the first line of its standard error, or why it cannot be started; to be freed
+ * @error: receives the last line of its standard error, as warnings come before an error, or why it cannot be
+ *	   started; to be freed
  *
  * Return: its standard output, to be freed; NULL without memory.
  */
@@ -132,7 +146,7 @@ char *run_output(char *const *argv, int *status, char **error)
 	text = take(out);
 	*error = take(err);
 	if (*error && !rc)
-		(*error)[strcspn(*error, "\n")] = '\0';
+		keep_last_line(*error);
 	if (rc) {
 		free(*error);
 		*error = strdup(strerror(rc));

@@ -31,6 +31,7 @@ for arg; do
 	esac
 done
 [ "$csv" ] || exit 2
+echo 'fake: 9 threads on 2 processors' >&2
 # Rounds 1, 2, 3... of a: +1, -1, +2, -2...; of b the opposite.
 noise=$(((seed + 1) / 2 * (seed % 2 ? 1 : -1)))
 check=ok
