@@ -178,7 +178,8 @@ mid_run_out_of_memory() {
 }
 
 # The lists of index_bench: the microbenchmarks, tatp_bench and page_bench have their own.
-lists() { ls demo/*/*.def | grep -vE '^demo/(micro|tatp|pages)/'; }
+# Those of the other programs have tests of their own.
+lists() { ls demo/*/*.def | grep -vE '^demo/(micro|tatp|pages|sweep)/'; }
 
 # Everything in the lists must be in --list, --help and the manual page.
 test_help() {
