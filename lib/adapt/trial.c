@@ -53,7 +53,7 @@ struct adapt_class *adapt_class_of(uint32_t class_index)
 
 	while (nr_classes <= class_index + 1) {
 		learn_start(&adapt_classes[nr_classes].learn,
-			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.may_restrict &&
+			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
 			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = FLUSH_MIN;
@@ -133,8 +133,6 @@ void adapt_class_publish(struct adapt_class *p)
 	WRITE_ONCE(p->dormant, dormant);
 	if (p->restricts != restricts)
 		WRITE_ONCE(p->restricts, restricts);
-	if (restricts && !READ_ONCE(elide_process.restricts))
-		WRITE_ONCE(elide_process.restricts, true);
 }
 
 /**
@@ -195,7 +193,7 @@ void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d
 			     all ? NULL : elide_key_site(key), elide_key_kind(key), d);
 }
 
-/* The class whose challenge about eliding is on, and when its last trial ended, ns. Without synchronisation. */
+/* The class in a challenge about eliding, and when its last trial ended, ns. Not synchronised. */
 static struct {
 	const struct adapt_class *class;
 	uint64_t at;

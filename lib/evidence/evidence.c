@@ -52,26 +52,24 @@ static bool waits_for_others(uint64_t weight)
 	return weight == 1 && READ_ONCE(elide_nr_active) <= EVIDENCE_CROWD;
 }
 
-bool evidence_try_run(void (*body)(void *arg), void *arg)
+static bool run_still(bool (*run)(void (*body)(void *arg), void *arg), void (*body)(void *arg), void *arg)
 {
 	bool ran;
 
 	rtmgrind_time_stops();
-	ran = elide_global_try_run(body, arg);
+	ran = run(body, arg);
 	rtmgrind_time_goes_on();
 	return ran;
 }
 
+bool evidence_try_run(void (*body)(void *arg), void *arg)
+{
+	return run_still(elide_global_try_run, body, arg);
+}
+
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg)
 {
-	bool ran;
-
-	if (!waits_for_others(weight))
-		return evidence_try_run(body, arg);
-	rtmgrind_time_stops();
-	ran = elide_global_run(body, arg);
-	rtmgrind_time_goes_on();
-	return ran;
+	return run_still(waits_for_others(weight) ? elide_global_run : elide_global_try_run, body, arg);
 }
 
 bool evidence_sample(struct elide_thread *t, const uint64_t *counter, uint64_t weight,

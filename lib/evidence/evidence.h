@@ -97,7 +97,8 @@ static inline uint64_t evidence_add_postponed(struct elide_thread *t, const uint
  * @body, @arg: the global-lock path
  *
  * A simulated machine executes one instruction after the other, so that it overstates what a sample costs;
- * and a run in which nothing is sampled must take the same time. What a sample costs is measured on a processor.
+ * and a run in which nothing is sampled must take the same time. What a sample costs is measured on a
+ * processor.
  */
 bool evidence_try_run(void (*body)(void *arg), void *arg);
 

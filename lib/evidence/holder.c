@@ -16,14 +16,11 @@
 /* Threads, at most, whose rows are searched if the lock does not have its holder's thread id. */
 #define MAX_SUSPECTS 16
 
-/*
- * Acquisitions of one thread that end a window. Each costs about 20 ns more than without one, all together 5 us:
- * chosen.
- */
+/* Acquisitions of one thread that end a window. Each takes about 20 ns longer, all together 5 us. Chosen. */
 #define WINDOW_ACQUISITIONS 256
 /* Cycles after which an event ends a window: where most acquisitions are elided, few are counted. Chosen. */
 #define WINDOW_CYCLES (1ull << 17)
-/* The least pause after a window, in lengths of that. Chosen: windows cost a 64th of what watching always would. */
+/* The least pause after a window, in lengths of that: a 64th of all time is watched. Chosen. */
 #define WINDOW_PAUSE 63
 /* Cycles, the greatest pause, 0.1 s at 2.7 GHz: a window in which little was locked costs little. */
 #define WINDOW_PAUSE_MAX (1ull << 28)
@@ -49,7 +46,7 @@ static uint32_t window_nr;
 
 uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
 
-static void watch_locked(bool watch)
+void evidence_watch(bool watch)
 {
 	WRITE_ONCE(elide_process.watch_locked, watch || elide_process.order);
 	WRITE_ONCE(elide_process.hold_mask, watch || elide_process.order || elide_what_if ? 0 : ~0ull);
@@ -60,7 +57,7 @@ static void close_window(void)
 	window_closed = cycles_now();
 	WRITE_ONCE(elide_process.window, false);
 	WRITE_ONCE(elide_process.tell_section, false);
-	watch_locked(false);
+	evidence_watch(false);
 	memset(elide_contended_classes, 0, sizeof(elide_contended_classes));
 }
 
@@ -82,7 +79,7 @@ static bool open_window(void)
 	window_opened = now;
 	WRITE_ONCE(window_nr, window_nr + 1);
 	WRITE_ONCE(elide_process.window, true);
-	watch_locked(true);
+	evidence_watch(true);
 	return true;
 }
 
@@ -115,7 +112,7 @@ void evidence_contended(const struct elide_row *row)
 
 void evidence_conflict(const struct elide_row *row)
 {
-	if (opens_window(row, EVIDENCE_CONFLICT) && elide_process.rtm == ELIDE_RTM_EMULATED)
+	if (elide_process.rtm == ELIDE_RTM_EMULATED && opens_window(row, EVIDENCE_CONFLICT))
 		WRITE_ONCE(elide_process.tell_section, true);
 }
 
@@ -294,7 +291,8 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr,
 }
 
 /* evidence_find_holder() of a lock that the call acquires. */
-static struct evidence_holder holder_of(struct elide_thread *t, const struct evidence_holder *call, const void *lock)
+static struct evidence_holder holder_of(struct elide_thread *t, const struct evidence_holder *call,
+					const void *lock)
 {
 	const struct elide_row row = {.class_index = call->class_index, .kind = (uint16_t)call->kind};
 

@@ -2,10 +2,10 @@
 /*
  * holder.h - which call holds a lock that made others wait, or aborted a transaction?
  *
- * What a thread can tell of its own calls costs its lock calls nothing. What it cannot tell is noted in windows:
- * while one is open, no lock call takes the fast path, and calls that lock note themselves. A window is opened by
- * an event of a call that has too little evidence yet, and ends by a number of acquisitions; the pause after it is
- * WINDOW_PAUSE times as long.
+ * Each thread remembers the lock that each of its calls has locked last. What that does not tell is noted in
+ * windows: while one is open, no call that locks takes the short way, and each notes itself. A window is
+ * opened by an event of a call that has too little evidence yet, and ends after a number of acquisitions or
+ * of cycles; the pause after it is WINDOW_PAUSE times as long.
  *
  * In global-lock paths, but for evidence_contended(), evidence_conflict() and elide_evidence_locked().
  */
@@ -50,15 +50,16 @@ bool evidence_noted_holder(const void *lock, struct evidence_holder *holder);
  * @row: counters of its call
  * @tid: thread id in the lock; 0: none, as with readers of a rwlock
  *
- * The call is drawn from those whose thread has locked this lock last by them; if there is none, from all of the
- * class. The probability of each is its share of the time that they held locks, so that the expected sums are right.
+ * The call is drawn from those by which threads have locked this lock last; if there is none, from all of
+ * the class. The probability of each is its share of the time that they held locks, so that the expected
+ * sums are right.
  *
  * Return: the holder; only its class if no thread has such a call.
  */
 struct evidence_holder evidence_find_holder(struct elide_thread *t, const struct elide_row *row,
 					    const void *lock, uint32_t tid);
 
-/** evidence_tid_in() - the id of the thread that holds a lock of the row's kind, as the lock has it; 0: none. */
+/** evidence_tid_in() - the thread id in a lock of the row's kind; 0: none. */
 uint32_t evidence_tid_in(const struct elide_row *row, const void *lock);
 
 /** evidence_own_row() - the row of the thread's call that has locked a lock; NULL: not known. */
@@ -94,14 +95,17 @@ void evidence_contended(const struct elide_row *row);
 /**
  * evidence_conflict() - an attempt of the call was aborted by an access of another thread.
  *
- * Under the emulator, opens a window in which threads tell it their sections. Telling takes no virtual time.
+ * Under the emulator it opens a window in which threads tell it their sections. Telling takes no virtual time.
  */
 void evidence_conflict(const struct elide_row *row);
 
 /** evidence_explained() - a sample of such an event of the call has found what it looked for. */
 void evidence_explained(const struct elide_row *row, enum evidence_event event);
 
-/** evidence_watched() - a lock was locked while a window is open: ends it if it was the last one of the thread. */
+/** evidence_watch() - from now on watch each acquisition that locks, or only with ELIDE_ORDER=1. */
+void evidence_watch(bool watch);
+
+/** evidence_watched() - a lock was locked: ends the window, if one is open and that was the thread's last. */
 void evidence_watched(struct elide_thread *t);
 
 /** evidence_note_holder() - the part of elide_evidence_locked() for contended classes. */

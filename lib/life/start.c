@@ -21,6 +21,7 @@
 #include "../emulator.h"
 #include "../evidence/decisions.h"
 #include "../evidence/evidence.h"
+#include "../evidence/holder.h"
 #include "../evidence/pmu.h"
 #include "../evidence/what-if.h"
 #include "../state/ending.h"
@@ -153,8 +154,7 @@ static void run(void)
 {
 	elide_process.blames = elide_evidence && elide_process.config.elides &&
 			       elide_process.mode == ELIDE_RUN_ELIDE;
-	elide_process.watch_locked = elide_process.order;
-	elide_process.hold_mask = elide_process.watch_locked || elide_what_if ? 0 : ~0ull;
+	evidence_watch(false);
 	/* Under rtmgrind the emulator itself tells more than samples do. */
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)

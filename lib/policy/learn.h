@@ -31,9 +31,9 @@
  *                                                                         10 %, the round begins anew
  *   either      it loses, or remains unclear                  hold        the question is due later
  *
- * Classes take turns, as sections nest: what one changes is in the rates of the others, and those that began their
- * challenges together would change their arms together. Turns of unrelated classes are lost time, but a
- * challenge takes a millisecond.
+ * Classes take turns, as sections nest: what one changes is in the rates of the others, and those that began
+ * their challenges together would change their arms together. Turns of unrelated classes are lost time, but
+ * a challenge takes a millisecond.
  *
  * A challenge has at most PAIRS_MAX pairs, or CROWD_PAIRS; the last one decides by one standard error.
  *

@@ -148,14 +148,16 @@ static __always_inline_fn bool elide_registry_is(const void *lock, uint64_t mark
  */
 static inline bool elide_registry_is_far(const void *lock, uint64_t mark)
 {
-	uint64_t home = (uintptr_t)lock * ELIDE_HASH_FACTOR >> (ELIDE_HASH_SHIFT - 3) &
-			READ_ONCE(elide_locks.mask);
+	uint64_t home = (uintptr_t)lock * ELIDE_HASH_FACTOR >> ELIDE_HASH_SHIFT &
+			READ_ONCE(elide_locks.mask) / sizeof(uint64_t);
 	uint64_t wanted = (uintptr_t)lock ^ mark, word = 1;
+	const struct elide_table *table;
 
 	/* The mask first, then the table: see struct elide_locks. */
 	barrier();
+	table = READ_ONCE(elide_locks.table);
 	for (uint64_t i = 2; i < ELIDE_SLOTS && word && word != wanted; i++)
-		word = READ_ONCE(READ_ONCE(elide_locks.table)->words[(home / 8) ^ i]);
+		word = READ_ONCE(table->words[home ^ i]);
 	return word == wanted;
 }
 

@@ -52,8 +52,8 @@ static void choose_mode(void)
 	}
 	elide_enabled = p->mode == ELIDE_RUN_ELIDE;
 	elide_adapts = elide_enabled || p->mode == ELIDE_RUN_RESTRICT;
-	p->restricts = elide_adapts && elide_tunables.policy == POLICY_RESTRICT;
-	p->may_restrict = p->restricts || (elide_adapts && elide_tunables.policy == POLICY_ADAPTIVE);
+	p->restricts = elide_adapts && (elide_tunables.policy == POLICY_ADAPTIVE ||
+					elide_tunables.policy == POLICY_RESTRICT);
 }
 
 static void configure_policy(void)

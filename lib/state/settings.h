@@ -22,8 +22,8 @@
 #define ELIDE_TIME_PERIOD 128
 
 /**
- * struct elide_process - constant after the start but for @running, @restricts, @window, @watch_locked,
- *                         @tell_section, @hold_mask.
+ * struct elide_process - constant after the start but for @running, @window, @watch_locked, @tell_section,
+ *                         @hold_mask.
  * @running: calls are counted; false before the start, with ELIDE_MODE=off, and in a child not followed
  * @mode:    enum elide_run_mode
  * @rtm:     enum elide_rtm
@@ -33,13 +33,12 @@
  * @short_way: the wrappers know the locks' words and may acquire them without calling glibc
  * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
- * @may_restrict: threads of contended locks may be restricted: adapt/crowd.h
- * @restricts: those of a class are, or were
+ * @restricts: threads of contended locks may be restricted: adapt/crowd.h
  * @blames:  the holders to blame for aborts and waits are found out: evidence_contended()
  * @window:  a window of evidence/holder.h is open
  * @watch_locked: @order or @window: locked acquisitions are watched
  * @tell_section: the emulator learns the section of each thread: @window, and there are conflicts
- * @hold_mask: all ones; 0 while locked acquisitions are watched, so that elide_hold_due() says of each that it is due
+ * @hold_mask: all ones; 0 while locked acquisitions are watched, so that elide_hold_due() holds of each
  * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
  *           without evidence of the abort
  * @tid_at:  offset from the thread pointer at which libc keeps a thread's Linux id; 0: not known
@@ -55,14 +54,13 @@ struct elide_process {
 	bool short_way;
 	uint32_t nr_processors;
 	bool order;
-	bool may_restrict;
+	bool restricts;
 	bool blames;
 	uint32_t at_once;
 	uint32_t tid_at;
 	uint32_t holder[ELIDE_NR_KINDS];
 	/* Written while threads are in transactions, which read what is above. */
-	bool restricts __cacheline_aligned;
-	bool window;
+	bool window __cacheline_aligned;
 	bool watch_locked;
 	bool tell_section;
 	uint64_t hold_mask;

@@ -42,7 +42,7 @@ TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/cmd/elide.c tools
 		  $(EMBEDDED_OBJ) $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TESTS := test_classes test_load test_merge test_records test_report test_symbolize test_suggest test_settings \
 	       test_machine test_export test_join test_pmu_stat test_pcm test_perf test_stats test_short test_stacks \
-	       test_text test_elf_file test_unseen test_demangle test_symbolize_split
+	       test_text test_elf_file test_unseen test_demangle test_symbolize_split test_verdict
 $(foreach test,$(TOOLS_TESTS),$(eval $(test)_LINK := $(TOOLS_PART_OBJ)))
 $(foreach test,$(TOOLS_TESTS),$(eval $(test)_LIBS = $$(TOOLS_LIBS)))
 # It has the subject in itself.

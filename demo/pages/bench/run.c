@@ -7,6 +7,7 @@
 #include "../xmerge.h"
 
 #include "../../base/progress.h"
+#include "../../base/timeline.h"
 #include "../../base/region.h"
 #include "../../base/topology.h"
 #include "../../bench/threads.h"
@@ -147,31 +148,27 @@ void *worker_main(void *arg)
 	return NULL;
 }
 
-/* A line of the timeline: what was done since the line before. */
-static void write_line(FILE *file, double ms, struct sums *before, const struct sums *now)
-{
-	struct page_tree_counts tree = now->tree;
-
-	add((uint64_t *)&tree, (const uint64_t *)&before->tree, sizeof(tree), -1ull);
-	fprintf(file, "%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64, ms, now->done - before->done,
-		now->pool.reads - before->pool.reads, now->pool.writes - before->pool.writes);
-#define COUNT(id, help) fprintf(file, ",%" PRIu64, tree.id);
+static const char *const columns[] = {
+	"operations", "reads", "writes",
+#define COUNT(id, help) #id,
 #include "../tree-counts.def"
-	fputc('\n', file);
-	*before = *now;
-}
+};
 
-static FILE *timeline_open(const struct options *opts)
+#define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
+
+_Static_assert(NR_COLUMNS <= TIMELINE_COLUMNS, "there is room for all columns");
+
+/* The sums of @columns. */
+static const uint64_t *column_sums(const struct sums *sums, uint64_t *to)
 {
-	FILE *file = opts->timeline ? fopen(opts->timeline, "we") : NULL;
+	unsigned int nr = 0;
 
-	if (!file)
-		return NULL;
-	fputs("ms,operations,reads,writes", file);
-#define COUNT(id, help) fputs("," #id, file);
+	to[nr++] = sums->done;
+	to[nr++] = sums->pool.reads;
+	to[nr++] = sums->pool.writes;
+#define COUNT(id, help) to[nr++] = sums->tree.id;
 #include "../tree-counts.def"
-	fputc('\n', file);
-	return file;
+	return to;
 }
 
 /* Show how far the run is; @now is 0 before its measured part. */
@@ -193,54 +190,49 @@ static bool shifts(const struct options *opts)
 }
 
 /* Time between two looks at the run, ns. */
-static uint64_t pause_of(const struct options *opts, const FILE *timeline)
+static uint64_t pause_of(const struct options *opts, const struct timeline *timeline)
 {
 	uint64_t pause = WATCH_NS;
 
-	if (timeline && opts->interval * 1000000u < pause)
-		pause = opts->interval * 1000000u;
+	if (timeline->file && timeline->interval < pause)
+		pause = timeline->interval;
 	if (shifts(opts) && opts->shift_ms * 1000000u / SHIFTS_PARTS < pause)
 		pause = opts->shift_ms * 1000000u / SHIFTS_PARTS;
 	return pause;
 }
 
 /* Wait until all threads have ended, and end them after the time or a signal. */
-static void watch(struct work *w, const struct worker *workers, FILE *timeline)
+static void watch(struct work *w, const struct worker *workers, struct timeline *timeline)
 {
 	const struct options *opts = w->opts;
 	uint64_t begin = 0, now, duration = options_duration(opts);
-	uint64_t interval = opts->interval * 1000000u, line = 0;
-	uint64_t pause_ns = pause_of(opts, timeline);
+	uint64_t pause_ns = pause_of(opts, timeline), to[NR_COLUMNS];
 	struct timespec pause = { .tv_nsec = (long)pause_ns };
-	struct sums before, sums;
+	struct sums sums;
 
 	while (__atomic_load_n(&w->running, __ATOMIC_ACQUIRE)) {
 		now = now_ns();
 		/* Acquire: pairs with the release in begin(). */
 		if (!begin && (begin = __atomic_load_n(&w->begin_ns, __ATOMIC_ACQUIRE))) {
-			before = *w->before;
-			line = begin + interval;
+			timeline_begin(timeline, column_sums(w->before, to));
 			now = now > begin ? now : begin;
 		}
 		if (w->interrupted() || (begin && duration && now - begin >= duration))
 			__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
 		sum_up(w, workers, &sums);
-		if (timeline && begin && now >= line) {
-			write_line(timeline, (double)(now - begin) * 1e-6, &before, &sums);
-			line += interval;
-		}
+		if (begin && timeline_due(timeline, now - begin))
+			timeline_line(timeline, now - begin, column_sums(&sums, to));
 		if (shifts(opts) && begin)
 			shifts_sample(&w->shifts, now, sums.done, sums.tree.contention_splits);
 		show(w, &sums, begin ? now : 0);
 		nanosleep(&pause, NULL);
 	}
 	progress_clear();
-	if (timeline) {
-		begin = w->begin_ns;
-		before = line ? before : *w->before;
-		sum_up(w, workers, &sums);
-		write_line(timeline, (double)(now_ns() - begin) * 1e-6, &before, &sums);
-	}
+	if (!timeline->file)
+		return;
+	timeline_begin(timeline, column_sums(w->before, to));
+	sum_up(w, workers, &sums);
+	timeline_line(timeline, now_ns() - w->begin_ns, column_sums(&sums, to));
 }
 
 static int start_threads(struct work *w, struct worker *workers)
@@ -381,12 +373,14 @@ int run(struct work *w, struct outcome *out)
 {
 	unsigned int nr = (unsigned int)w->opts->threads;
 	struct worker *workers = aligned_alloc(CACHE_LINE, nr * sizeof(*workers));
-	FILE *timeline = timeline_open(w->opts);
+	struct timeline timeline;
 	struct sums before, after;
-	int err = workers ? 0 : -ENOMEM;
+	int err, closed;
 
-	if (w->opts->timeline && !timeline)
-		err = -errno;
+	err = timeline_open(&timeline, w->opts->timeline, columns, NR_COLUMNS,
+			    w->opts->interval * 1000000u);
+	if (!err && !workers)
+		err = -ENOMEM;
 	if (!err)
 		memset(workers, 0, nr * sizeof(*workers));
 	for (unsigned int i = 0; i < nr && !err; i++)
@@ -403,7 +397,7 @@ int run(struct work *w, struct outcome *out)
 	else
 		sum_up(w, NULL, &before);
 	start_threads(w, workers);
-	watch(w, workers, timeline);
+	watch(w, workers, &timeline);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(workers[i].thread, NULL);
 	if (w->opts->xmerge == XMERGE_after)
@@ -420,7 +414,6 @@ free_workers:
 	for (unsigned int i = 0; i < nr && workers; i++)
 		free(workers[i].latency);
 	free(workers);
-	if (timeline && fclose(timeline) && !err)
-		err = -errno;
-	return err;
+	closed = timeline_close(&timeline);
+	return err ? err : closed;
 }

@@ -36,7 +36,7 @@ static void interrupt(int sig)
  * @draws: how transactions are drawn
  * @workers: the threads
  * @nr: number of threads
- * @timeline: file of the timeline, or NULL
+ * @timeline: the timeline
  */
 struct bench {
 	struct sm sm;
@@ -45,7 +45,7 @@ struct bench {
 	struct draws draws;
 	struct worker *workers;
 	unsigned int nr;
-	FILE *timeline;
+	struct timeline timeline;
 };
 
 static int complain(const char *what, int err)
@@ -132,7 +132,7 @@ static void run_threads(struct bench *b, const struct options *opts)
 			exit(EXIT_FAILURE);
 		}
 	}
-	watch(&b->run, b->workers, b->nr, opts, b->timeline, &interrupted);
+	watch(&b->run, b->workers, b->nr, opts, &b->timeline, &interrupted);
 	for (unsigned int i = 0; i < b->nr; i++)
 		worker_join(&b->workers[i]);
 	region_request(REGION_END);
@@ -252,13 +252,12 @@ static void *heap_zeroed(size_t size)
 static int bench(const struct options *opts)
 {
 	struct bench *b = heap_zeroed(sizeof(*b));
-	int ret;
+	int ret, err;
 
 	topology_warn("tatp_bench", opts->threads);
-	b->timeline = opts->timeline ? timeline_open(opts->timeline) : NULL;
-	if (opts->timeline && !b->timeline) {
-		fprintf(stderr, "tatp_bench: --timeline=%s: %s\n", opts->timeline,
-			strerror(errno));
+	err = watch_timeline(&b->timeline, opts);
+	if (err) {
+		fprintf(stderr, "tatp_bench: --timeline=%s: %s\n", opts->timeline, strerror(-err));
 		free(b);
 		return EXIT_USAGE;
 	}
@@ -266,8 +265,7 @@ static int bench(const struct options *opts)
 	region_request(REGION_END);
 	ret = prepare(b, opts);
 	if (!ret) {
-		int err = prepare_workers(b, opts);
-
+		err = prepare_workers(b, opts);
 		ret = err ? complain("--threads", err) : measure(b, opts);
 		if (!err)
 			run_destroy(&b->run);
@@ -275,8 +273,9 @@ static int bench(const struct options *opts)
 	for (unsigned int i = 0; i < b->nr && b->workers; i++)
 		worker_free(&b->workers[i]);
 	free(b->workers);
-	if (b->timeline && fclose(b->timeline) && !ret)
-		ret = complain("--timeline", -errno);
+	err = timeline_close(&b->timeline);
+	if (err && !ret)
+		ret = complain("--timeline", err);
 	sm_destroy(&b->sm);
 	free(b);
 	return ret;

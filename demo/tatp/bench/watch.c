@@ -9,8 +9,6 @@
 
 #include "../../base/progress.h"
 
-#include <inttypes.h>
-
 /* Interval at which the main thread looks whether the run is to end. */
 #define WATCH_NS 10000000
 
@@ -30,24 +28,26 @@ struct sums {
 #undef X
 };
 
-/**
- * timeline_open() - make the file of a timeline, with its line of names
- * @path: its name
- *
- * Return: the file, or NULL with errno set.
- */
-FILE *timeline_open(const char *path)
-{
-	FILE *file = fopen(path, "we");
+#define NR_SUMS (sizeof(struct sums) / sizeof(uint64_t))
 
-	if (!file)
-		return NULL;
-	fputs("ms", file);
-#define X(name) fputs("," #name, file);
-	WATCH_SUMS(X)
+_Static_assert(NR_SUMS <= TIMELINE_COLUMNS, "there is room for all columns");
+
+/**
+ * watch_timeline() - make the timeline that the command line names, if it names one
+ * @t: receives it
+ * @opts: the command line
+ *
+ * Return: 0 or -errno.
+ */
+int watch_timeline(struct timeline *t, const struct options *opts)
+{
+	static const char *const names[] = {
+#define X(name) #name,
+		WATCH_SUMS(X)
 #undef X
-	fputc('\n', file);
-	return file;
+	};
+
+	return timeline_open(t, opts->timeline, names, NR_SUMS, opts->interval * 1000000u);
 }
 
 /* Before the measured part @workers is NULL: its transactions are not counted. */
@@ -83,32 +83,21 @@ static struct sums sums_of(const struct counters *c)
 	};
 }
 
-/* A line of the timeline: what was done since the line before. */
-static void write_line(FILE *file, uint64_t ns, struct sums *before, struct sums now)
-{
-	fprintf(file, "%.3f", (double)ns * 1e-6);
-#define X(name) fprintf(file, ",%" PRIu64, now.name - before->name);
-	WATCH_SUMS(X)
-#undef X
-	fputc('\n', file);
-	*before = now;
-}
-
 /**
  * watch() - wait until all threads have ended, and end them after the time or a signal
  * @run: the run
  * @workers: its threads
  * @nr: their number
  * @opts: the command line
- * @timeline: file of the timeline, or NULL
+ * @timeline: from watch_timeline()
  * @interrupted: set by a signal
  */
 void watch(struct run *run, const struct worker *workers, unsigned int nr,
-	   const struct options *opts, FILE *timeline, const volatile sig_atomic_t *interrupted)
+	   const struct options *opts, struct timeline *timeline, const volatile sig_atomic_t *interrupted)
 {
 	uint64_t interval = opts->interval * 1000000u, duration = options_duration(opts);
-	uint64_t pause = timeline && interval < WATCH_NS ? interval : WATCH_NS, line = 0;
-	struct sums before;
+	uint64_t pause = timeline->file && interval < WATCH_NS ? interval : WATCH_NS;
+	struct sums sums;
 
 	/* Acquire: pairs with the release of a thread that ends. */
 	while (__atomic_load_n(&run->running, __ATOMIC_ACQUIRE)) {
@@ -116,23 +105,25 @@ void watch(struct run *run, const struct worker *workers, unsigned int nr,
 		uint64_t begin = __atomic_load_n(&run->begin_ns, __ATOMIC_ACQUIRE), now = now_ns();
 		uint64_t ns = begin && now > begin ? now - begin : 0;
 
-		if (begin && !line) {
-			before = sums_of(&run->before);
-			line = interval;
+		if (begin) {
+			sums = sums_of(&run->before);
+			timeline_begin(timeline, (const uint64_t *)&sums);
 		}
 		if (*interrupted || (duration && begin && ns >= duration))
 			__atomic_store_n(&run->stop, true, __ATOMIC_RELAXED);
 		else if (duration && begin)
 			progress_show("running", ns, duration);
-		if (timeline && line && ns >= line) {
-			write_line(timeline, ns, &before, sum_up(run, workers, nr));
-			line += interval;
+		if (timeline_due(timeline, ns)) {
+			sums = sum_up(run, workers, nr);
+			timeline_line(timeline, ns, (const uint64_t *)&sums);
 		}
 		wake_pause(run->ended, pause);
 	}
 	progress_clear();
-	if (timeline) {
-		before = line ? before : sums_of(&run->before);
-		write_line(timeline, now_ns() - run->begin_ns, &before, sum_up(run, workers, nr));
-	}
+	if (!timeline->file)
+		return;
+	sums = sums_of(&run->before);
+	timeline_begin(timeline, (const uint64_t *)&sums);
+	sums = sum_up(run, workers, nr);
+	timeline_line(timeline, now_ns() - run->begin_ns, (const uint64_t *)&sums);
 }

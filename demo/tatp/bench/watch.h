@@ -8,11 +8,12 @@
 #include "options.h"
 #include "worker.h"
 
-#include <signal.h>
-#include <stdio.h>
+#include "../../base/timeline.h"
 
-FILE *timeline_open(const char *path);
+#include <signal.h>
+
+int watch_timeline(struct timeline *t, const struct options *opts);
 void watch(struct run *run, const struct worker *workers, unsigned int nr,
-	   const struct options *opts, FILE *timeline, const volatile sig_atomic_t *interrupted);
+	   const struct options *opts, struct timeline *timeline, const volatile sig_atomic_t *interrupted);
 
 #endif
