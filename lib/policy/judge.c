@@ -67,24 +67,22 @@ double learn_error(const struct learn_class *c)
 	return learn_root(variance / c->pairs);
 }
 
-/* Mean logarithm above which the challenger wins. */
-static double margin_of(const struct learn_class *c)
+/*
+ * Mean logarithm above which the challenger wins that is unclear to the end. Where nobody waits for the locks,
+ * eliding saves no waiting, and what it costs the sections around and other classes is more than what trials of
+ * one class can tell: it has to prove that it pays.
+ */
+static double last_margin(const struct learn_class *c, double margin)
 {
-	if (c->question == LEARN_CROWD)
-		return PER_MILLE(c->few ? -PROOF_MARGIN : PROOF_MARGIN);
-	/*
-	 * Where nobody waits for the locks, eliding saves no waiting, and what it costs the sections around, and
-	 * other classes, is more than what trials of one class can tell: it has to prove that it pays.
-	 */
-	if (c->question == LEARN_WHETHER && c->waits < PER_MILLE(MATTERS) && c->first > 0)
-		return PER_MILLE(policy_arm_locks(c->challenger) ? -PROOF_MARGIN : PROOF_MARGIN);
-	return PER_MILLE(MARGIN);
+	if (c->question != LEARN_WHETHER || c->waits >= PER_MILLE(MATTERS) || c->first <= 0)
+		return margin;
+	return PER_MILLE(policy_arm_locks(c->challenger) ? -PROOF_MARGIN : PROOF_MARGIN);
 }
 
 enum learn_verdict learn_judge(const struct learn_class *c, double mean, double error)
 {
 	bool crowd = c->question == LEARN_CROWD;
-	double margin = margin_of(c);
+	double margin = PER_MILLE(!crowd ? MARGIN : c->few ? -PROOF_MARGIN : PROOF_MARGIN);
 
 	/*
 	 * One pair does not decide: what the sections do may have changed between its two trials. In an
@@ -100,5 +98,5 @@ enum learn_verdict learn_judge(const struct learn_class *c, double mean, double 
 	if (c->pairs < (crowd ? CROWD_PAIRS : PAIRS_MAX))
 		return LEARN_UNCLEAR;
 	/* After the last pair one standard error is enough. */
-	return mean - error > margin ? LEARN_WINS : LEARN_LOSES;
+	return mean - error > last_margin(c, margin) ? LEARN_WINS : LEARN_LOSES;
 }

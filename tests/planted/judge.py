@@ -2,7 +2,7 @@
 """Compares reports with what tests/planted/expected says of each program.
 
 judge.py list EXPECTED NAME...: a line for each program, or for all: NAME, natively or
-emulated, THREADS ROUNDS, options, and those of the twin, with tabs between.
+emulated, THREADS ROUNDS, those of the twin, options, and those of the twin, with tabs between.
 judge.py judge EXPECTED DIR NAME...: reads DIR/NAME.json and DIR/NAME-repaired.json, or
 DIR/NAME.why if there is none. Says what is wrong, and counts. Then each expectation that was
 found right is made wrong, and must be found wrong.
@@ -73,6 +73,9 @@ class Judge:
         self.findings = self.row.get("findings") or []
         details = self.row.get("details") or []
         causes = expected.get("cause", "").split(" | ")
+        # The evidence of the first finding: numbers of samples say by chance which of two causes has more.
+        if self.findings and self.findings[0]["cause"] in causes:
+            causes = [self.findings[0]["cause"]]
         self.detail = next((d for d in details if d["cause"] in causes), None)
 
     def wrong(self, key):
@@ -313,7 +316,8 @@ def main():
         section = expected[name]
         options = section.get("options", "")
         print(name, "natively" if section.get("natively") == "yes" else "emulated",
-              section["arguments"], options, section.get("twin", options), sep="\t")
+              section["arguments"], section.get("twin arguments", section["arguments"]),
+              options, section.get("twin", options), sep="\t")
     return 0
 
 

@@ -48,9 +48,9 @@ if [ -n "$why" ]; then
 	PLANTED=$(cut -f 1 programs)
 	[ -n "$PLANTED" ] || finish
 fi
-while IFS=$'\t' read -r name where arguments options twin; do
+while IFS=$'\t' read -r name where arguments twin_arguments options twin; do
 	printf '%s\0%s\0%s\0%s\0' "$name" "$where" "$arguments" "$options" \
-		"$name-repaired" "$where" "$arguments" "$twin"
+		"$name-repaired" "$where" "$twin_arguments" "$twin"
 done <programs | xargs -0 -n 4 -P "${JOBS:-2}" bash -c 'one "$@"' one
 # shellcheck disable=SC2086
 python3 "$here/judge.py" judge "$here/expected" "$tmp" $PLANTED >lines

@@ -141,10 +141,10 @@ static void what_pairs_decide(void **state)
 		{LEARN_CROWD, 2, true, 0.02, 0.02, LEARN_WINS},
 		{LEARN_CROWD, 5, true, -0.04, 0.02, LEARN_UNCLEAR},
 		{LEARN_CROWD, 6, true, -0.04, 0.02, LEARN_LOSES},
-		/* Where nobody waits, eliding has to gain 3 %, and locking may lose that. */
+		/* Where nobody waits and it is unclear to the end, eliding has to gain 3 %, and locking may lose that. */
 		{LEARN_WHETHER, 2, false, 0.08, 0.02, LEARN_WINS, KEEN},
-		{LEARN_WHETHER, 2, false, 0.05, 0.02, LEARN_UNCLEAR, KEEN},
-		{LEARN_WHETHER, 10, false, 0.02, 0.005, LEARN_LOSES, KEEN},
+		{LEARN_WHETHER, 2, false, 0.04, 0.02, LEARN_UNCLEAR, KEEN},
+		{LEARN_WHETHER, 10, false, 0.02, 0.01, LEARN_LOSES, KEEN},
 		{LEARN_WHETHER, 10, false, -0.01, 0.01, LEARN_WINS, REAL, true},
 		{LEARN_WHETHER, 2, false, -0.08, 0.02, LEARN_LOSES, REAL, true},
 	};
