@@ -9,6 +9,7 @@
 #	blocked NAME LOW HIGH              releases that others waited for, by the sampled stacks
 #	acquired, failed, contended NAME COUNT
 #	time STATE LOW HIGH                of all threads together; right to 5 % of the time of all threads
+#	measured NAME LOW HIGH             hold times
 #	run TIME                           of the program, up to the time "at"
 #	names NAME,NAME...                 of all the locks
 #	blocker, verdict NAME WORD,WORD... one of these, in the row that waited longest
@@ -52,6 +53,8 @@ def figure($words; $at):
 			+ { slack: (3 * (sum(.hold_error // 0 | . * .) | sqrt) / 1e9) }
 	elif $words[0] == "wait" then
 		time(rows($name) | total("wait_ns") + sum(.late_ns) / 1e9; $n[0] + $n[2] * $more_low; $n[1] + $n[2] * $more_high)
+	elif $words[0] == "measured" then
+		number(rows($name) | sum(.hold_ns.count); $n[0]; $n[1])
 	elif $words[0] == "blamed" then
 		time(rows($name) + rows($name + "/reacquire") | total("wait_ns"); $n[0]; $n[1])
 	elif $words[0] == "time" then

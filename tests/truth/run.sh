@@ -161,6 +161,7 @@ scenario 'in-step 63' "$truth/hold" in-step 63
 for threads in 1 2 4 8 32; do
 	scenario "threads $threads" "$truth/hold" threads $threads
 done
+scenario sites "$truth/hold" sites
 for name in asleep short semaphore barrier turns parking wrapped processor; do
 	scenario $name "$truth/wait" $name
 done
