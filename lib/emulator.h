@@ -253,4 +253,15 @@ static inline void rtmgrind_time_goes_on(void)
 	rtmgrind_ask(args);
 }
 
+/* The argument of a cleanup attribute is the address of the variable. */
+static inline void rtmgrind_still_ends(const int *unused)
+{
+	(void)unused;
+	rtmgrind_time_goes_on();
+}
+
+/** RTMGRIND_STILL - stands among the declarations of a function: it takes no virtual time from there on. */
+#define RTMGRIND_STILL \
+	__attribute__((cleanup(rtmgrind_still_ends), unused)) const int rtmgrind_still = (rtmgrind_time_stops(), 0)
+
 #endif

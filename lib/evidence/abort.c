@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../base/testpoint.h"
+#include "../emulator.h"
 #include "../state/call.h"
 #include "../state/gate.h"
 #include "../state/settings.h"
@@ -101,6 +102,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 {
 	const uint64_t *counter = &row->causes[a->cause];
 	struct sampled_abort e = {.t = t, .row = row, .a = a};
+	RTMGRIND_STILL;
 
 	if (!row->kind || elide_busy)
 		return;
@@ -145,5 +147,5 @@ void elide_evidence_loads(struct elide_thread *t)
 		return;
 	s.t = t;
 	s.row = row;
-	evidence_try_run(loads_global, &s);
+	elide_global_try_run(loads_global, &s);
 }

@@ -2,7 +2,6 @@
 /* evidence.c - see evidence.h. */
 #include <errno.h>
 
-#include "../emulator.h"
 #include "../state/gate.h"
 #include "../state/holds.h"
 #include "../state/wiped.h"
@@ -52,24 +51,9 @@ static bool waits_for_others(uint64_t weight)
 	return weight == 1 && READ_ONCE(elide_nr_active) <= EVIDENCE_CROWD;
 }
 
-static bool run_still(bool (*run)(void (*body)(void *arg), void *arg), void (*body)(void *arg), void *arg)
-{
-	bool ran;
-
-	rtmgrind_time_stops();
-	ran = run(body, arg);
-	rtmgrind_time_goes_on();
-	return ran;
-}
-
-bool evidence_try_run(void (*body)(void *arg), void *arg)
-{
-	return run_still(elide_global_try_run, body, arg);
-}
-
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg)
 {
-	return run_still(waits_for_others(weight) ? elide_global_run : elide_global_try_run, body, arg);
+	return waits_for_others(weight) ? elide_global_run(body, arg) : elide_global_try_run(body, arg);
 }
 
 bool evidence_sample(struct elide_thread *t, const uint64_t *counter, uint64_t weight,

@@ -12,7 +12,9 @@
  * both. Only events that are certainly sampled wait, among at most EVIDENCE_CROWD threads.
  *
  * This header draws the samples. abort.h and waits.h use them, holder.h finds who is to blame, records.h
- * and detail.h write. All of it is outside transactions, and does nothing if nothing is sampled.
+ * and detail.h write. All of it is outside transactions, and does nothing if nothing is sampled. It takes no
+ * virtual time: a simulated machine executes one instruction after the other, so it overstates what a sample
+ * costs, which is measured on a processor.
  * The policy's decisions are never sampled: decisions.h has all of them.
  */
 #ifndef ELIDE_EVIDENCE_H
@@ -91,16 +93,6 @@ static inline uint64_t evidence_add_postponed(struct elide_thread *t, const uint
 	t->postponed_of = NULL;
 	return weight + t->postponed;
 }
-
-/**
- * evidence_try_run() - elide_global_try_run(), which takes no virtual time.
- * @body, @arg: the global-lock path
- *
- * A simulated machine executes one instruction after the other, so that it overstates what a sample costs;
- * and a run in which nothing is sampled must take the same time. What a sample costs is measured on a
- * processor.
- */
-bool evidence_try_run(void (*body)(void *arg), void *arg);
 
 /**
  * evidence_sample_now() - run the global-lock path of a sample.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* spans.c - see spans.h. */
 #include "../base/testpoint.h"
+#include "../emulator.h"
 #include "../state/gate.h"
 #include "evidence.h"
 #include "spans.h"
@@ -138,11 +139,12 @@ static __cold void record(struct elide_thread *t, const struct elide_row *row,
 			  uint32_t block)
 {
 	struct span span = {t, row, type, block, end, cycles};
+	RTMGRIND_STILL;
 
 	if (!elide_evidence || !row->kind || elide_busy)
 		t->span_sums[type] -= due(t, type);
 	else
-		evidence_try_run(span_global, &span);
+		elide_global_try_run(span_global, &span);
 }
 
 __cold void elide_span_record(struct elide_thread *t, const struct elide_row *row,

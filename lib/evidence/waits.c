@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits.c - see waits.h. */
 #include "../base/testpoint.h"
+#include "../emulator.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/thread-record.h"
@@ -67,6 +68,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 				 uint32_t tid, struct elide_waits *w)
 {
 	struct wait e = {.t = t, .row = row, .lock = lock, .tid = tid, .w = w};
+	RTMGRIND_STILL;
 
 	*w = (struct elide_waits){0};
 	if (!elide_evidence || !row->kind || elide_busy)
@@ -91,6 +93,7 @@ static void sleep_global(void *arg)
 void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w)
 {
 	struct wait e = {.t = t, .row = row, .w = w};
+	RTMGRIND_STILL;
 
 	w->weight = 0;
 	if (!elide_evidence || !row->kind || elide_busy)
@@ -122,6 +125,7 @@ __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker
 				 struct elide_waits *w, unsigned long long cycles)
 {
 	struct wait e = {.row = row, .waker = waker, .w = w, .weight = w->weight};
+	RTMGRIND_STILL;
 
 	if (!row->kind)
 		return;
@@ -148,6 +152,7 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 {
 	struct elide_waits w = {0};
 	struct wait e = {.t = t, .row = row, .lock = mutex, .tid = tid, .w = &w};
+	RTMGRIND_STILL;
 
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
@@ -159,6 +164,8 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 
 __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles)
 {
+	RTMGRIND_STILL;
+
 	if (!w->weight)
 		return;
 	evidence_add_to_sample(w->sample, w->weight, cycles);
@@ -200,6 +207,7 @@ __cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
 				   enum elide_kind kind, const void *site)
 {
 	struct release e = {.t = t, .lock = lock, .kind = kind, .site = site};
+	RTMGRIND_STILL;
 
 	if (!elide_evidence || !t || elide_busy)
 		return;

@@ -10,6 +10,7 @@
 #include "../base/testpoint.h"
 #include "../base/text.h"
 #include "../compiler.h"
+#include "../emulator.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/rules.h"
@@ -281,12 +282,13 @@ __cold void elide_wrapper_acquired(struct elide_row *row, uint64_t nr)
 {
 	struct acquired e = {.row = row, .site = elide_at_run_time(row->site), .weight = nr - row->stacked};
 	bool passes, is_known;
+	RTMGRIND_STILL;
 
 	elide_known_settle(&known);
 	is_known = elide_known_call(&known, e.site, &passes);
 	if (elide_process.mode == ELIDE_RUN_PROFILE && elide_evidence && row->kind && e.site &&
 	    (!is_known || passes) && strcmp(elide_tunables.wrappers, "no") &&
-	    !evidence_try_run(acquired_global, &e))
+	    !elide_global_try_run(acquired_global, &e))
 		return;
 	row->stacked = e.wrapped ? nr : ~0ull;
 }

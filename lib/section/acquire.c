@@ -228,6 +228,8 @@ static __noinline void watch(struct elide_thread *t)
 /* Read the beginning of the emulator's record. Not inlined, so that its request takes no stack afterwards. */
 static __noinline bool ask_emulator(struct elide_aborted *a, struct rtmgrind_brief *brief)
 {
+	RTMGRIND_STILL;
+
 	if (!rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)brief, sizeof(*brief)))
 		return false;
 	if (a->cause == ELIDE_CAUSE_other)
@@ -265,6 +267,8 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	counter_add(row->wasted_cycles, a.cycles);
 	counter_add(row->causes[a.cause], 1);
 	if (elide_evidence) {
+		RTMGRIND_STILL;
+
 		a.held = !is_free(tries->word, tries->rule, &value);
 		elide_evidence_abort(t, row, &a);
 		elide_span_abort(t, row, a.cause, length);

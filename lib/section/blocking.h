@@ -181,6 +181,7 @@ static inline void elide_blocking_wakes_one(const void *object, const void *site
 {
 	const struct elide_thread *t = elide_self;
 	bool peer = false;
+	RTMGRIND_STILL;
 
 	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
 		return;

@@ -25,7 +25,7 @@ emulate() {
 	if [ "$policy" = plain ]; then
 		run="valgrind -q --tool=rtmgrind"
 	else
-		run="$O/bin/elide run -q --stacks=0 --emulate --policy=$policy ${set:+--set $set} -o $tmp/data"
+		run="$O/bin/elide run -q --emulate --policy=$policy ${set:+--set $set} -o $tmp/data"
 	fi
 	rm -f "$tmp/counters"
 	# shellcheck disable=SC2086 # options
@@ -237,8 +237,8 @@ test_kinds() {
 	beside recursive "$(emulate adaptive recursive --ms=8)" "$(emulate plain recursive --ms=8)" 0.7
 	beside robust "$(emulate never robust --work=60 --ms=8)" \
 		"$(emulate plain robust --work=60 --ms=8)" 1.1
-	beside semaphore "$(cores=16 emulate never semaphore --work=60 --ms=8)" \
-		"$(cores=16 emulate plain semaphore --work=60 --ms=8)" 0.9
+	beside semaphore "$(cores=16 emulate never semaphore --work=60 --ms=16)" \
+		"$(cores=16 emulate plain semaphore --work=60 --ms=16)" 0.9
 	beside coupled "$(cores=16 emulate adaptive coupled --span=64 --writes=10 --work=60 --ms=20)" \
 		"$(cores=16 emulate plain coupled --span=64 --writes=10 --work=60 --ms=20)" 0.9
 }
@@ -276,7 +276,7 @@ sys.exit(not (min(singles) and statistics.median(elided) > 0.6 and statistics.me
 # did not, a section of one would look half as fast as the same two locked one after the other.
 test_nested() {
 	command -v python3 >/dev/null || { skip nested 'python3 is not installed'; return; }
-	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy=adaptive -o "$tmp/data" -- \
+	timeout 100 "$O/bin/elide" run -q --emulate --cores=4 --policy=adaptive -o "$tmp/data" -- \
 		"$bin/load" nested --locks=1000 --think=20 --threads=4 --ms=20 >"$tmp/out" 2>"$tmp/err" &&
 		"$O/bin/elide" report --json -i "$tmp/data" >"$tmp/json" &&
 		python3 -c '
@@ -296,7 +296,7 @@ SHARED=12
 test_no_shared_line() {
 	local one="" many threads
 	for threads in 1 8; do
-		timeout 100 "$O/bin/elide" run -q --stacks=0 --policy=adaptive --cores=$threads \
+		timeout 100 "$O/bin/elide" run -q --policy=adaptive --cores=$threads \
 			--emulate=flat:caches=1,clean_domain=100,dirty_domain=100 -o "$tmp/data" -- \
 			"$bin/load" alone --threads=$threads --ms=$MS >"$tmp/out" 2>"$tmp/err"
 		many=$(sed -n 's/.*ns_per_section=\([0-9.]*\) check=ok/\1/p' "$tmp/out")

@@ -18,7 +18,7 @@ MS=${MS:-5}
 # one OPTIONS...: a run; prints ns for a section of virtual time
 one() {
 	rm -f data counters
-	timeout 300 "$O/bin/elide" run -q --stacks=0 --emulate --cores="$cores" --counters=counters -o data \
+	timeout 300 "$O/bin/elide" run -q --emulate --cores="$cores" --counters=counters -o data \
 		"$@" >out 2>err || { echo "learned-gain: $*: $(tail -n 1 err)" >&2; return; }
 	awk 'FNR == NR { if ($1 == "time.elapsed_ns") ns = $2; next }
 		/check=ok/ { split($1, part, "="); printf "%.2f", ns / part[2] }' counters out

@@ -19,7 +19,7 @@ emulate() {
 	shift 2
 	rm -f "$data"* counters
 	# shellcheck disable=SC2086 # options
-	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --counters=counters \
+	timeout 100 "$O/bin/elide" run -q --emulate --cores=4 --counters=counters \
 		${options:-} ${file:+--learned="$file"} -o "$data" -- "$@" >out 2>err
 }
 

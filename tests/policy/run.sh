@@ -191,9 +191,8 @@ measure() {
 	if is_ours "$policy"; then
 		options=$(field policy "$policy" 4)
 		[ "$policy" != sites ] || options=$(field workload "$name" 5)
-		# No evidence: telling the emulator of it takes time that no processor would take.
 		# shellcheck disable=SC2086 # options of the suite
-		timeout -k 5 "$LIMIT" "$O/bin/elide" run -q --stacks=0 -o "$work/$id.data" $machine $options \
+		timeout -k 5 "$LIMIT" "$O/bin/elide" run -q -o "$work/$id.data" $machine $options \
 			--seed="$seed" --counters="$work/$id.counters" -- $command
 	else
 		[ "$policy" != glibc-own ] || export GLIBC_TUNABLES=glibc.elision.enable=1
