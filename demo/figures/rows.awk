@@ -97,6 +97,17 @@ function scaled(factor, v) {
 	return v ~ /^-?[0-9]/ ? factor * v : v
 }
 
+# Cycles that an operation takes a thread, on processors of mhz; "-" if it was not measured.
+function cycles(mhz, point,    part) {
+	split(point, part, ".")
+	return at(point) ? mhz * 1e6 * part[4] / at(point) : "-"
+}
+
+# Cycles that an operation takes longer at b than at a, divided by n.
+function longer(mhz, n, b, a) {
+	return cycles(mhz, a) == "-" || cycles(mhz, b) == "-" ? "-" : (cycles(mhz, b) - cycles(mhz, a)) / n
+}
+
 # p[2] divided by p[3] of the point p[4] at each of its values, the least one.
 function least_quotient(p,    list, nr, i, q, found) {
 	nr = values(p[4], list)
@@ -286,6 +297,10 @@ function value(how,    p, n) {
 		return (set, p[2]) in aborted ? aborted[set, p[2]] : "-"
 	if (p[1] == "million")
 		return at(p[2]) ? at(p[2]) / 1e6 : "-"
+	if (p[1] == "cycles")
+		return cycles(p[2], p[3])
+	if (p[1] == "longer")
+		return longer(p[2], p[3], p[4], p[5])
 	if (p[1] == "ratio")
 		return ratio(p, n)
 	if (p[1] == "lesser")

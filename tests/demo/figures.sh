@@ -69,6 +69,10 @@ test_ways() {
 	way 'aborted a.x.m.1.0' ..7 - notrun
 	way 'million a.x.m.4.0' 0.00025..0.00025 0.00025 within
 	way 'million g.x.m.1.0' 0.. - notrun
+	way 'cycles 1 a.x.m.4.0' 16000..16000 16000 within
+	way 'cycles 1 g.x.m.1.0' 0.. - notrun
+	way 'longer 1 10 b.x.m.1.0 a.x.m.1.0' 1000..1000 1000 within
+	way 'longer 1 10 b.x.m.1.0 g.x.m.1.0' 0.. - notrun
 	way 'ratio a.x.m.4.0 a.x.m.2.0 b.x.m.2.0' 1.26.. 1.25 missed
 	way 'ratio a.x.m.4.0 a.x.m.2.0' ..1.67 1.67 within
 	way 'lesser a.x.m.2.0 a.x.m.1.0 b.x.m.4.0 b.x.m.2.0' 0.5..1 0.5 within
