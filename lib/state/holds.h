@@ -3,7 +3,7 @@
  * holds.h - the typical hold time of the locks of each class, whether their threads come from condition
  * variables, and whether the process is oversubscribed.
  *
- * From the hold times of locked locks, of which one in HOLD_PERIOD is measured anyway. Written without
+ * From the hold times of locked locks, of which some are measured anyway. Written without
  * synchronisation: updates may be lost.
  */
 #ifndef ELIDE_HOLDS_H
