@@ -6,6 +6,7 @@
  *
  * Outside transactions only. Nothing here waits for another thread.
  */
+#include "../policy/probe.h"
 #include "../state/call.h"
 #include "../state/settings.h"
 #include "../state/thread-list.h"
@@ -105,7 +106,7 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 		call->streak = 0;
 		return;
 	}
-	unelidable = call->streak >= UNELIDABLE_ROW && !credit;
+	unelidable = call->streak >= UNELIDABLE_ROW && !credit && !learn_is_shared(call->site);
 	if (!(call->probing || unelidable) || !adapt_class_try_lock(p))
 		return;
 	now = adapt_now();

@@ -11,7 +11,7 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 	struct learn_site *s = &c->sites[site];
 
 	/* What is known outweighs the first sections of a process, before a trial has ended. */
-	if (s->unelidable || (c->known && !c->starts_from))
+	if (s->unelidable || learn_is_shared(site) || (c->known && !c->starts_from))
 		return false;
 	s->unelidable = true;
 	s->passed = s->unsure = s->failed = 0;

@@ -25,6 +25,21 @@ static void without_hope_it_is_probed_seldom(void **state)
 	assert_in_range(probes, 24, 28);
 }
 
+/* The last number may stand for several sites. */
+static void shared_numbers_keep_hope(void **state)
+{
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	while (w.class.nr_sites < LEARN_SITES)
+		learn_site(&w.class);
+	w.class.arm = KEEN;
+	assert_true(learn_unelidable(&w.class, LEARN_SITES - 2, w.now));
+	assert_false(learn_unelidable(&w.class, LEARN_SITES - 1, w.now));
+	assert_int_equal(learn_arm(&w.class, LEARN_SITES - 2), REAL);
+	assert_int_equal(learn_arm(&w.class, LEARN_SITES - 1), KEEN);
+}
+
 static void two_commits_give_hope(void **state)
 {
 	struct world w;
@@ -129,6 +144,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_hope_it_is_probed_seldom),
+		cmocka_unit_test(shared_numbers_keep_hope),
 		cmocka_unit_test(two_commits_give_hope),
 		cmocka_unit_test(four_ended_by_others_are_enough),
 		cmocka_unit_test(without_hope_it_is_not_asked),
