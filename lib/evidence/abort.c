@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "../base/testpoint.h"
-#include "../emulator.h"
 #include "../state/call.h"
 #include "../state/gate.h"
 #include "../state/settings.h"
@@ -102,7 +101,6 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 {
 	const uint64_t *counter = &row->causes[a->cause];
 	struct sampled_abort e = {.t = t, .row = row, .a = a};
-	RTMGRIND_STILL;
 
 	if (!row->kind || elide_busy)
 		return;

@@ -4,6 +4,7 @@
 
 #include "../state/gate.h"
 #include "../state/holds.h"
+#include "../state/settings.h"
 #include "../state/wiped.h"
 #include "evidence.h"
 #include "spans.h"
@@ -44,11 +45,13 @@ static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t w
  * May a sample wait for the global-lock path of another thread, which may be preempted in it? When all
  * samples waited, 64 threads left two processors idle for a third of the time: they slept at the lock of the
  * global-lock paths while the program's lock was free. So only an event that is certainly sampled waits, and
- * only among EVIDENCE_CROWD threads: more would be put to sleep and woken one by one.
+ * only among EVIDENCE_CROWD threads: more would be put to sleep and woken one by one. Under the emulator none
+ * waits, as to be woken takes virtual time.
  */
 static bool waits_for_others(uint64_t weight)
 {
-	return weight == 1 && READ_ONCE(elide_nr_active) <= EVIDENCE_CROWD;
+	return weight == 1 && elide_process.rtm != ELIDE_RTM_EMULATED &&
+	       READ_ONCE(elide_nr_active) <= EVIDENCE_CROWD;
 }
 
 bool evidence_sample_now(uint64_t weight, void (*body)(void *arg), void *arg)

@@ -9,7 +9,8 @@
  * equal ones are merged.
  *
  * If another thread is in a global-lock path, a sample is postponed: the next one of its kind counts for
- * both. Only events that are certainly sampled wait, among at most EVIDENCE_CROWD threads.
+ * both. Only events that are certainly sampled wait, among at most EVIDENCE_CROWD threads, and not in simulated
+ * time.
  *
  * This header draws the samples. abort.h and waits.h use them, holder.h finds who is to blame, records.h
  * and detail.h write. All of it is outside transactions, and does nothing if nothing is sampled. It takes no

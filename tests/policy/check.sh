@@ -237,8 +237,8 @@ test_kinds() {
 	beside recursive "$(emulate adaptive recursive --ms=8)" "$(emulate plain recursive --ms=8)" 0.7
 	beside robust "$(emulate never robust --work=60 --ms=8)" \
 		"$(emulate plain robust --work=60 --ms=8)" 1.1
-	beside semaphore "$(cores=16 emulate never semaphore --work=60 --ms=16)" \
-		"$(cores=16 emulate plain semaphore --work=60 --ms=16)" 0.9
+	beside semaphore "$(cores=16 emulate never semaphore --work=60 --ms=8)" \
+		"$(cores=16 emulate plain semaphore --work=60 --ms=8)" 0.9
 	beside coupled "$(cores=16 emulate adaptive coupled --span=64 --writes=10 --work=60 --ms=20)" \
 		"$(cores=16 emulate plain coupled --span=64 --writes=10 --work=60 --ms=20)" 0.9
 }
