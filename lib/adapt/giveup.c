@@ -77,7 +77,7 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 	struct learn_decision d = {.target = call->site, .arm = POLICY_ARM_real, .won = true};
 	const struct elide_row *row = READ_ONCE(call->row);
 	uint32_t number = (uintptr_t)lock >> 2;
-	bool unelidable;
+	bool unelidable, hand;
 	uint32_t others, credit;
 	uint64_t now;
 
@@ -106,11 +106,12 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 		call->streak = 0;
 		return;
 	}
-	unelidable = call->streak >= UNELIDABLE_ROW && !credit && !learn_is_shared(call->site);
+	hand = learn_hand_over_hand(row->causes[ELIDE_CAUSE_unelidable], row->commits);
+	unelidable = (hand || (call->streak >= UNELIDABLE_ROW && !credit)) && !learn_is_shared(call->site);
 	if (!(call->probing || unelidable) || !adapt_class_try_lock(p))
 		return;
 	now = adapt_now();
-	if (unelidable && is_elided_elsewhere(p, call)) {
+	if (unelidable && !hand && is_elided_elsewhere(p, call)) {
 		call->credit = UNELIDABLE_AGAIN;
 		unelidable = false;
 	}

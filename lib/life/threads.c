@@ -205,6 +205,7 @@ static void thread_init(struct elide_thread *t, uint32_t tid, bool anew)
 	memset(t->posted, 0, sizeof(t->posted));
 	t->timed_out = NULL;
 	t->joining = false;
+	t->seen = cycles_now();
 	elide_active_add(1);
 	/* The block may still have the counters of its last thread. */
 	elide_pmu_close(t->pmu);

@@ -205,11 +205,14 @@ static void take_over(struct learn_class *c, double mean, double error, uint64_t
 		measure_anew(c);
 	} else {
 		c->arm = c->challenger;
-		if (c->question == LEARN_WHETHER || mean - error > PER_MILLE(CHANGES))
+		if (mean - error > PER_MILLE(CHANGES))
 			rotate_anew(c, now);
 		/* Candidate 0 is the arm that has just lost: go on with the next one. */
-		if (c->question == LEARN_WHETHER)
+		if (c->question == LEARN_WHETHER) {
+			c->known = false;
 			c->asked = 1;
+			measure_anew(c);
+		}
 	}
 	timer->at = now + timer->period;
 }

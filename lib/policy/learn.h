@@ -25,9 +25,7 @@
  *   incumbent   trial, the first of a pair                    challenger
  *   challenger  trial, the first of a pair                    incumbent
  *   either      trial, the second of a pair, unclear          the same    a pair in reverse order
- *   either      the challenger wins                           hold        it is the incumbent; if the
- *                                                                         class elides now and did not,
- *                                                                         or the reverse, or by over
+ *   either      the challenger wins                           hold        it is the incumbent; if by over
  *                                                                         10 %, the round begins anew
  *   either      it loses, or remains unclear                  hold        the question is due later
  *
@@ -56,6 +54,7 @@
  *   usual       3 acquisitions in a row, and most of those  unelidable  it is locked, not elided
  *               before, unelidable; and by all threads
  *               learn_elided() does not hold
+ *   usual       learn_hand_over_hand()                      unelidable  as above
  *   unelidable  a probe fails                               unelidable  @wait doubles, to 4 ms
  *   unelidable  the second probe commits, and none failed   usual       as the class
  *   unelidable  other threads end the fourth probe          usual       as the class
@@ -143,7 +142,7 @@ struct learn_timer {
  * @nr_sites:   sites in use
  * @only_locks: the processor has no RTM: all challenges have the question CROWD
  * @crowds:     its threads can be restricted
- * @oversubscribed:    there are more threads than processors
+ * @oversubscribed:    more threads run than there are processors
  * @half:       the first trial of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @departed:   trials in a row in which @recent was far from @rate, see departs()
@@ -221,7 +220,7 @@ struct learn_class {
  * @whole:    length of the whole trial, ns
  * @now:      time of its end, ns
  * @joined:   threads have begun to use locks of the class in it
- * @oversubscribed:  there are more threads than processors
+ * @oversubscribed:  more threads run than there are processors
  * @others:   another class is in a challenge of a question about eliding
  */
 struct learn_trial {

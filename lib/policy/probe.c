@@ -29,6 +29,11 @@ bool learn_elided(uint32_t commits, uint32_t fallbacks)
 	return commits && commits >= fallbacks / ELIDED_FEW;
 }
 
+bool learn_hand_over_hand(uint64_t aborts, uint64_t commits)
+{
+	return aborts >= UNELIDABLE_ROW && aborts >= commits / ELIDED_FEW;
+}
+
 void learn_site_with(struct learn_class *c, unsigned int site)
 {
 	c->sites[site] = (struct learn_site){

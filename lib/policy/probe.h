@@ -36,6 +36,16 @@ static inline bool learn_is_shared(unsigned int site)
 bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);
 
 /**
+ * learn_hand_over_hand() - do the sections of a site release a lock that was locked before them?
+ * @aborts: of a thread, for that cause
+ * @commits: of its transactions that began at the site
+ *
+ * Where the lock before is elided the transaction begins with that. Where it is locked, none of these sections
+ * can be elided, and what each attempt costs would count against locking the other one.
+ */
+bool learn_hand_over_hand(uint64_t aborts, uint64_t commits);
+
+/**
  * learn_elided() - are sections of a site elided, by what all threads have done there of late?
  * @commits: acquisitions elided
  * @fallbacks: acquisitions that fell back, for any cause

@@ -13,7 +13,7 @@
  *   a unit of a semaphore that  POLICY_WAIT_SLEEP, where such waits are mostly shorter and the process is
  *   is used as a lock           not oversubscribed
  *
- * A process is oversubscribed that has more threads than processors: the holder may have none.
+ * A process is oversubscribed of which more threads run than there are processors: the holder may have none.
  */
 #ifndef ELIDE_WAIT_H
 #define ELIDE_WAIT_H
@@ -39,7 +39,7 @@ uint32_t policy_hold(uint32_t known, uint64_t cycles);
 /**
  * policy_wait_attempt() - how long to wait for a held lock before an attempt to elide it.
  * @hold: typical hold time of the class, 0 if none was measured
- * @oversubscribed: there are more threads than processors
+ * @oversubscribed: more threads run than there are processors
  *
  * Return: cycles, after the iterations of SPIN_BUSY; at most POLICY_WAIT_MAX.
  */
@@ -48,7 +48,7 @@ uint32_t policy_wait_attempt(uint32_t hold, bool oversubscribed);
 /**
  * policy_wait_sleep() - how long to wait for a held lock before the thread sleeps.
  * @hold: typical hold time of the class, 0 if none was measured
- * @oversubscribed: there are more threads than processors
+ * @oversubscribed: more threads run than there are processors
  *
  * To sleep and be woken costs two system calls and a wake-up: 3,600 cycles of rtmgrind's flat machine,
  * 2 to 5 us on a processor of one's own, 19 us (49,000 cycles) between two processors of a virtual
@@ -64,7 +64,7 @@ uint32_t policy_wait_sleep(uint32_t hold, bool oversubscribed);
 /**
  * policy_wait_unit() - how long to wait for a unit of a semaphore before the thread sleeps.
  * @usual: usual wait for one, learnt by policy_hold(); 0 if none was measured
- * @oversubscribed: there are more threads than processors
+ * @oversubscribed: more threads run than there are processors
  * @nr: waits of the thread at the call before this one
  *
  * Return: cycles, POLICY_WAIT_SLEEP or 0.

@@ -55,7 +55,12 @@ static inline void elide_active_add(int change)
 	__atomic_add_fetch(&elide_nr_active, change, __ATOMIC_RELAXED);
 }
 
-/** elide_oversubscribed() - are there more threads than processors? Then a holder may have none. */
+/**
+ * elide_oversubscribed() - do more threads run than there are processors? Then a holder may have none.
+ *
+ * A thread that has used no lock lately sleeps, like one that waits for requests, or for the time of its next
+ * round: struct elide_thread, @seen.
+ */
 bool elide_oversubscribed(void);
 
 #pragma GCC visibility pop

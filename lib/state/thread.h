@@ -212,6 +212,7 @@ struct elide_hold {
  * @committed:  commits of all threads when it did
  * @arm:        how the adaptive policy treats the present acquisition
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
+ * @seen:       time-stamp counter when its hold time, its wait or its attempt was measured last
  * @nr_spins, @nr_rwlocks: locks of these kinds that the thread holds locked, as far as the wrappers know
  * @nr_faster:  those of @holds with a @faster
  * @window, @window_left: number of a window of evidence/holder.h, and acquisitions in it that are left
@@ -311,6 +312,7 @@ struct elide_thread {
 	unsigned long long found_held;
 	struct elide_due due;
 	uint64_t committed;
+	uint64_t seen;
 
 	struct elide_chunk *chunk;
 	uint32_t nr_calls;

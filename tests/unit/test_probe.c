@@ -40,6 +40,22 @@ static void shared_numbers_keep_hope(void **state)
 	assert_int_equal(learn_arm(&w.class, LEARN_SITES - 1), KEEN);
 }
 
+/* A fifth of the sections that begin at the site release a lock from before them, and more than two. */
+static void hand_over_hand_is_a_fifth(void **state)
+{
+	static const struct {
+		uint64_t aborts, commits;
+		bool hand;
+	} table[] = {
+		{0, 0, false}, {2, 0, false}, {3, 0, true},      {3, 15, true},
+		{3, 16, false}, {250, 1003, true}, {250, 1004, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (learn_hand_over_hand(table[i].aborts, table[i].commits) != table[i].hand)
+			fail_msg("row %zu", i);
+}
+
 static void two_commits_give_hope(void **state)
 {
 	struct world w;
@@ -145,6 +161,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_hope_it_is_probed_seldom),
 		cmocka_unit_test(shared_numbers_keep_hope),
+		cmocka_unit_test(hand_over_hand_is_a_fifth),
 		cmocka_unit_test(two_commits_give_hope),
 		cmocka_unit_test(four_ended_by_others_are_enough),
 		cmocka_unit_test(without_hope_it_is_not_asked),

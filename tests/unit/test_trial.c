@@ -474,6 +474,15 @@ static void unelidable_is_what_no_thread_elides(void **state)
 	assert_true(is_hopeless_after(NULL));
 }
 
+/* What releases a lock that was locked before it is locked, too, though every other section commits. */
+static void hand_over_hand_is_unelidable(void **state)
+{
+	begin(1, LONG_NS, LONG_NS);
+	run_for(MS);
+	w.rows[0].causes[ELIDE_CAUSE_unelidable] = 3;
+	assert_true(is_hopeless_after(&w.rows[0].commits));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -487,6 +496,7 @@ int main(void)
 		cmocka_unit_test(interrupts_differ_from_system_calls),
 		cmocka_unit_test(unelidable_is_three_in_a_row),
 		cmocka_unit_test(unelidable_is_what_no_thread_elides),
+		cmocka_unit_test(hand_over_hand_is_unelidable),
 	};
 
 	if (adapt_start(4096))
