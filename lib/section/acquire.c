@@ -485,7 +485,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 		elide_registry_used(word, elide_call_row(call)->class_index, t);
 		tries.weight = t->time_weight;
 		tries.start = cycles_now();
-		WRITE_ONCE(t->seen, tries.start);
+		elide_thread_seen(t, tries.start);
 		t->time_weight = 0;
 	}
 	status = rtm_begin();

@@ -71,7 +71,7 @@ static void sample_next(struct elide_thread *t, struct elide_row *row, uint64_t 
 	struct elide_holds *h = &row->hold;
 	uint64_t begin = h->end > nr ? h->end : nr;
 
-	WRITE_ONCE(t->seen, now);
+	elide_thread_seen(t, now);
 	h->gap = next_gap(t, h, nr, now);
 	h->end = begin + h->gap;
 	h->last = nr;
@@ -308,7 +308,7 @@ void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned lo
 	else if (row->kind == ELIDE_KIND_SEM)
 		elide_hold_seen(row->class_index, cycles + late);
 	counter_add(row->late, late);
-	WRITE_ONCE(t->seen, end + late);
+	elide_thread_seen(t, end + late);
 	/* Last: a handler may leave the global-lock path above by longjmp(). */
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, row->wait_bins, cycles);

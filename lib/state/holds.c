@@ -63,6 +63,12 @@ bool elide_sleeps_at_once(const struct elide_row *row)
 /* Cycles, for each thread, until they are counted again: 2 % of one thread's time, at 300 to look at one. */
 #define COUNT_SPACING (1ull << 14)
 
+/* A thread that waits for a lock wants a processor as soon as it gets that, however long it has waited. */
+static bool waits_for_lock(const struct elide_thread *t)
+{
+	return READ_ONCE(t->waits) && elide_kind_is_lock(t->waits_row->kind);
+}
+
 /* Does the number of threads that run exceed @most? */
 static bool run_more_than(uint32_t most, uint64_t now)
 {
@@ -70,27 +76,27 @@ static bool run_more_than(uint32_t most, uint64_t now)
 
 	for (const struct elide_thread *t = elide_threads_all(); t && nr <= most; t = t->next)
 		nr += READ_ONCE(t->tid) && !READ_ONCE(t->joining) &&
-		      (int64_t)(now - READ_ONCE(t->seen)) < (int64_t)RUNS_WITHIN;
+		      ((int64_t)(now - READ_ONCE(t->seen)) < (int64_t)RUNS_WITHIN || waits_for_lock(t));
 	return nr > most;
+}
+
+/* More threads run than there are processors: the last answer, and when it was found. */
+static bool more_run = true;
+static uint64_t counted_at;
+
+void elide_thread_seen(struct elide_thread *t, uint64_t now)
+{
+	uint32_t most = elide_process.nr_processors, active = READ_ONCE(elide_nr_active);
+	uint64_t then = READ_ONCE(counted_at);
+
+	WRITE_ONCE(t->seen, now);
+	if (unlikely(active > most) && now - then > active * COUNT_SPACING &&
+	    __atomic_compare_exchange_n(&counted_at, &then, now, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
+		WRITE_ONCE(more_run, run_more_than(most, now));
 }
 
 bool elide_oversubscribed(void)
 {
-	/* The answer, and when it was found. */
-	static bool oversubscribed;
-	static uint64_t at;
-	uint32_t most = elide_process.nr_processors, active = READ_ONCE(elide_nr_active);
-	uint64_t now, then;
-
-	if (likely(active <= most))
-		return false;
-	/* Without hold times threads are not seen. */
-	if (!elide_hold_period)
-		return true;
-	now = cycles_now();
-	then = READ_ONCE(at);
-	if (now - then > active * COUNT_SPACING &&
-	    __atomic_compare_exchange_n(&at, &then, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		WRITE_ONCE(oversubscribed, run_more_than(most, now));
-	return READ_ONCE(oversubscribed);
+	return READ_ONCE(elide_nr_active) > elide_process.nr_processors && READ_ONCE(more_run);
 }

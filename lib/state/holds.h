@@ -16,6 +16,8 @@
 #include "../datafile.h"
 #include "../policy/wait.h"
 
+struct elide_thread;
+
 #pragma GCC visibility push(hidden)
 
 /* Classes with hold times of their own; further ones share these. */
@@ -58,10 +60,13 @@ static inline void elide_active_add(int change)
 /**
  * elide_oversubscribed() - do more threads run than there are processors? Then a holder may have none.
  *
- * A thread that has used no lock lately sleeps, like one that waits for requests, or for the time of its next
- * round: struct elide_thread, @seen.
+ * A thread that has used no lock lately and waits for none sleeps, like one that waits for requests, or for the
+ * time of its next round: struct elide_thread, @seen.
  */
 bool elide_oversubscribed(void);
+
+/** elide_thread_seen() - a thread uses a lock at @now, cycles: count those that run, if that is due. */
+void elide_thread_seen(struct elide_thread *t, uint64_t now);
 
 #pragma GCC visibility pop
 

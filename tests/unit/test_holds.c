@@ -2,7 +2,7 @@
 /*
  * test_holds.c - when lib/state/holds.c says that more threads run than there are processors.
  *
- * The clock is the test's own, and so is the list of threads.
+ * The times are the test's own, and so is the list of threads.
  */
 #include "unit.h"
 #include "../../lib/compiler.h"
@@ -12,20 +12,14 @@
 #define NR_THREADS 8
 #define PROCESSORS 4
 
-static struct elide_thread *threads;
+static struct elide_thread *threads, last;
 static unsigned long long now;
-
-static unsigned long long fake_cycles(void)
-{
-	return now;
-}
 
 static struct elide_thread *fake_threads(void)
 {
 	return threads;
 }
 
-#define cycles_now        fake_cycles
 #define elide_threads_all fake_threads
 #include "../../lib/state/holds.c"
 
@@ -47,7 +41,6 @@ static int begin(void **state)
 	}
 	elide_process.nr_processors = PROCESSORS;
 	elide_nr_active = NR_THREADS;
-	elide_hold_period = 64;
 	return 0;
 }
 
@@ -57,6 +50,13 @@ static int end(void **state)
 	return 0;
 }
 
+/* A thread that is not counted itself is seen. */
+static bool oversubscribed(void)
+{
+	elide_thread_seen(&last, now);
+	return elide_oversubscribed();
+}
+
 /* Time passes, in which @nr threads use locks. */
 static bool after(unsigned long long time, int nr)
 {
@@ -64,12 +64,12 @@ static bool after(unsigned long long time, int nr)
 	for (int i = 0; i < nr; i++)
 		threads[i].seen = now;
 	now += NR_THREADS * COUNT_SPACING + 1;
-	return elide_oversubscribed();
+	return oversubscribed();
 }
 
 static void threads_that_sleep_do_not_run(void **state)
 {
-	assert_true(elide_oversubscribed());
+	assert_true(oversubscribed());
 	assert_true(after(RUNS_WITHIN / 2, PROCESSORS));
 	assert_false(after(RUNS_WITHIN, PROCESSORS));
 	/* They wake up, and a clock of another processor is ahead. */
@@ -78,38 +78,50 @@ static void threads_that_sleep_do_not_run(void **state)
 	assert_true(after(0, 0));
 }
 
+/* However long it has waited, it wants a processor when it gets the lock. For a semaphore it may wait for ever. */
+static void threads_that_wait_for_locks_run(void **state)
+{
+	static struct elide_row rows[2] = {{.kind = ELIDE_KIND_SEM}, {.kind = ELIDE_KIND_MUTEX}};
+
+	for (int lock = 0; lock < 2; lock++) {
+		for (int i = PROCESSORS; i < NR_THREADS; i++) {
+			threads[i].waits = &threads[0];
+			threads[i].waits_row = &rows[lock];
+		}
+		assert_int_equal(after(2 * RUNS_WITHIN, PROCESSORS), lock);
+	}
+}
+
 /* In between the answer stays: to count takes time. */
 static void they_are_counted_now_and_then(void **state)
 {
-	assert_true(elide_oversubscribed());
+	assert_true(oversubscribed());
 	for (int i = 0; i < NR_THREADS; i++)
 		threads[i].seen = now - 2 * RUNS_WITHIN;
 	now += NR_THREADS * COUNT_SPACING - 1;
-	assert_true(elide_oversubscribed());
+	assert_true(oversubscribed());
 	now += 2;
-	assert_false(elide_oversubscribed());
+	assert_false(oversubscribed());
 }
 
 static void some_need_no_look(void **state)
 {
 	/* Not more than processors. */
 	elide_nr_active = PROCESSORS;
-	assert_false(elide_oversubscribed());
+	assert_false(oversubscribed());
 	elide_nr_active = NR_THREADS;
 	/* One waits for the end of another, one has ended, two sleep: as many as processors. */
 	threads[0].joining = true;
 	threads[1].tid = 0;
 	threads[2].seen = threads[3].seen = now - 2 * RUNS_WITHIN;
-	assert_false(elide_oversubscribed());
-	/* Without hold times no thread is seen. */
-	elide_hold_period = 0;
-	assert_true(elide_oversubscribed());
+	assert_false(oversubscribed());
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_that_sleep_do_not_run, begin, end),
+		cmocka_unit_test_setup_teardown(threads_that_wait_for_locks_run, begin, end),
 		cmocka_unit_test_setup_teardown(they_are_counted_now_and_then, begin, end),
 		cmocka_unit_test_setup_teardown(some_need_no_look, begin, end),
 	};
