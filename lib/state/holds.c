@@ -63,20 +63,18 @@ bool elide_sleeps_at_once(const struct elide_row *row)
 /* Cycles, for each thread, until they are counted again: 2 % of one thread's time, at 300 to look at one. */
 #define COUNT_SPACING (1ull << 14)
 
-/* A thread that waits for a lock wants a processor as soon as it gets that, however long it has waited. */
-static bool waits_for_lock(const struct elide_thread *t)
-{
-	return READ_ONCE(t->waits) && elide_kind_is_lock(t->waits_row->kind);
-}
-
-/* Does the number of threads that run exceed @most? */
+/*
+ * Does the number of threads that run exceed @most? One that waits for a lock wants a processor as soon as it
+ * gets that, however long it has waited.
+ */
 static bool run_more_than(uint32_t most, uint64_t now)
 {
 	uint32_t nr = 0;
 
 	for (const struct elide_thread *t = elide_threads_all(); t && nr <= most; t = t->next)
 		nr += READ_ONCE(t->tid) && !READ_ONCE(t->joining) &&
-		      ((int64_t)(now - READ_ONCE(t->seen)) < (int64_t)RUNS_WITHIN || waits_for_lock(t));
+		      (READ_ONCE(t->waits) ||
+		       (int64_t)(now - READ_ONCE(t->seen)) < (int64_t)RUNS_WITHIN);
 	return nr > most;
 }
 
