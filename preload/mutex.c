@@ -226,17 +226,22 @@ static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 	return mutex_lock(m, site);
 }
 
+/* In a section. Not inlined: so pthread_mutex_lock() need not save registers. */
+static __noinline int lock_nested(struct elide_thread *t, pthread_mutex_t *m, const void *site)
+{
+	if (likely(glibc_mutex_plain(m)) &&
+	    elide_fast_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND))
+		return 0;
+	return lock_unknown(m, site);
+}
+
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self_fast;
 	struct elide_fast q;
 
-	if (unlikely(t->open)) {
-		if (likely(glibc_mutex_plain(m)) &&
-		    elide_fast_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, CALL_SITE(), KIND))
-			return 0;
-		return lock_unknown(m, CALL_SITE());
-	}
+	if (unlikely(t->open))
+		return lock_nested(t, m, CALL_SITE());
 	q = elide_fast(t, m, CALL_SITE(), KIND);
 	if (unlikely(!q.known))
 		return lock_unknown(m, CALL_SITE());

@@ -192,17 +192,20 @@ static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 	return lock(s, site);
 }
 
+/* In a section. Not inlined: so pthread_spin_lock() need not save registers. */
+static __noinline int lock_nested(struct elide_thread *t, pthread_spinlock_t *s, const void *site)
+{
+	return elide_fast_nested(t, (const void *)s, (struct elide_rule)SPIN_IS_FREE, site, KIND) ?
+		       0 : lock_unknown(s, site);
+}
+
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 {
 	struct elide_thread *t = elide_self_fast;
 	struct elide_fast q;
 
-	if (unlikely(t->open)) {
-		if (elide_fast_nested(t, (const void *)s, (struct elide_rule)SPIN_IS_FREE,
-				       CALL_SITE(), KIND))
-			return 0;
-		return lock_unknown(s, CALL_SITE());
-	}
+	if (unlikely(t->open))
+		return lock_nested(t, s, CALL_SITE());
 	q = elide_fast(t, (const void *)s, CALL_SITE(), KIND);
 	if (unlikely(!q.known))
 		return lock_unknown(s, CALL_SITE());

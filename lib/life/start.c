@@ -159,7 +159,7 @@ static void run(void)
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)
 		elide_pmu_start(elide_tunables.stacks);
-	if (!elide_evidence && !elide_process.order && elide_tunables.pmu != ELIDE_PMU_ABORT)
+	if (!elide_process.order && elide_tunables.pmu != ELIDE_PMU_ABORT)
 		elide_process.at_once = policy_at_once(&elide_process.config);
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" :

@@ -275,6 +275,15 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	}
 }
 
+void elide_conflict_seen(struct elide_thread *t, struct elide_row *row, const void *word,
+			 const struct elide_rule *rule, unsigned int status)
+{
+	struct tries tries = {.word = word, .rule = rule};
+	RTMGRIND_STILL;
+
+	look_into(t, row, &tries, status, 0);
+}
+
 static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_row *row,
 					   const struct tries *tries, unsigned int status,
 					   enum elide_cause cause, unsigned long long start)

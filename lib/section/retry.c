@@ -9,6 +9,7 @@
  * Keeps the rule of transactions in state/thread.h.
  */
 #include "../base/testpoint.h"
+#include "../evidence/evidence.h"
 #include "../state/random.h"
 #include "../state/tunables.h"
 #include "engine.h"
@@ -20,7 +21,7 @@ static __always_inline_fn bool is_conflict(unsigned int status)
 	return (status & (RTM_EXPLICIT | RTM_CAPACITY | RTM_CONFLICT)) == RTM_CONFLICT;
 }
 
-/* Does the arm with that code try again at once, without evidence of its aborts being wanted? */
+/* Does the arm with that code try again at once? */
 static __always_inline_fn bool is_at_once(uint8_t code)
 {
 	return code < ELIDE_ARM_NOW && elide_process.at_once >> ELIDE_ARM_OF(code) & 1;
@@ -71,7 +72,10 @@ enum elide_outcome elide_acquire_retry(struct elide_thread *t, struct elide_call
 	budget = &elide_process.config.arms[ELIDE_ARM_OF(code)];
 	while (conflicts < budget->conflict && may_begin(t, call, word, rule, status)) {
 		test_point(aborted);
-		counter_add(row->causes[ELIDE_CAUSE_conflict], 1);
+		if (elide_evidence)
+			elide_conflict_seen(t, row, word, rule, status);
+		else
+			counter_add(row->causes[ELIDE_CAUSE_conflict], 1);
 		counter_add(adapt->aborts, 1);
 		t->streak++;
 		pause_after(t, budget, ++conflicts);

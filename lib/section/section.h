@@ -24,6 +24,17 @@ static __always_inline_fn bool is_free(const void *word, const struct elide_rule
 	return (*value & rule->mask) == rule->free;
 }
 
+/**
+ * elide_conflict_seen() - where there is evidence: count and sample a conflict after which an attempt follows
+ * at once. Takes no virtual time.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @word, @rule: the lock's
+ * @status: of the attempt
+ */
+void elide_conflict_seen(struct elide_thread *t, struct elide_row *row, const void *word,
+			 const struct elide_rule *rule, unsigned int status);
+
 /*
  * Note what is known of a section. Before XBEGIN, as the shorter a transaction, the less often it is
  * aborted; the lock does not count as held yet.

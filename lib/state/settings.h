@@ -39,8 +39,7 @@
  * @watch_locked: @order or @window: locked acquisitions are watched
  * @tell_section: the emulator learns the section of each thread: @window, and there are conflicts
  * @hold_mask: all ones; 0 while locked acquisitions are watched, so that elide_hold_due() holds of each
- * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
- *           without evidence of the abort
+ * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once
  * @tid_at:  offset from the thread pointer at which libc keeps a thread's Linux id; 0: not known
  * @holder:  by enum elide_kind, offset of the holder's thread id in a lock; 0: it has none
  */

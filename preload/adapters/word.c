@@ -129,6 +129,14 @@ void word_lock_unknown(const struct word_lock *l, void *m, const void *site)
 		word_lock_any(l, m, site);
 }
 
+/* In a section. Not inlined: so the wrappers need not save registers. */
+void word_lock_nested(const struct word_lock *l, void *m, const void *site)
+{
+	if (!word_is(l) ||
+	    !elide_fast_nested(elide_self_fast, m, (struct elide_rule)WORD_IS_FREE, site, KIND))
+		word_lock_any(l, m, site);
+}
+
 /* The first attempt has aborted. */
 void word_lock_retry(const struct word_lock *l, struct elide_call *call, void *m, unsigned int status)
 {

@@ -39,6 +39,7 @@ struct word_lock {
 /* Every case. @l: the type; @m: the lock; @site: return address of the call; @t: elide_self_fast */
 void word_lock_any(const struct word_lock *l, void *m, const void *site);
 void word_lock_unknown(const struct word_lock *l, void *m, const void *site);
+void word_lock_nested(const struct word_lock *l, void *m, const void *site);
 void word_lock_retry(const struct word_lock *l, struct elide_call *call, void *m, unsigned int status);
 void word_lock_waiting(const struct word_lock *l, struct elide_thread *t, struct elide_row *row, void *m,
 		       enum elide_outcome outcome);
@@ -125,12 +126,8 @@ static __always_inline_fn void word_lock(const struct word_lock *l, void *m, con
 	struct elide_thread *t = elide_self_fast;
 	struct elide_fast q;
 
-	if (unlikely(t->open)) {
-		if (!word_is(l) ||
-		    !elide_fast_nested(t, m, (struct elide_rule)WORD_IS_FREE, site, WORD_KIND))
-			word_lock_any(l, m, site);
-		return;
-	}
+	if (unlikely(t->open))
+		return word_lock_nested(l, m, site);
 	q = elide_fast(t, m, site, WORD_KIND);
 	if (unlikely(!q.known || !word_is(l)))
 		return word_lock_unknown(l, m, site);
