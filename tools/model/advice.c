@@ -24,13 +24,35 @@
 #define TELLING_SHARE 10
 #define TELLING_ATTEMPTS 100
 
+/* Did the other thread touch the bytes of the sections' lock alone? Then it has locked or released it. */
+static int is_locking(const struct elide_detail *d)
+{
+	uint64_t lock = evidence_lock_bytes(d);
+
+	return lock && !(d->other_bytes & ~lock);
+}
+
+/* A thread that locks aborts all others: other conflicts come first if they are at least 1 / LOCKING_PART. */
+#define LOCKING_PART 4
+
 static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
 {
-	for (size_t i = 0; i < l->nr_details; i++)
-		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS &&
-		    l->details[i]->source != ELIDE_DETAIL_HINT)
-			return l->details[i];
-	return NULL;
+	const struct elide_detail *first = NULL, *other = NULL;
+	uint64_t all = 0, locking = 0;
+
+	for (size_t i = 0; i < l->nr_details; i++) {
+		const struct elide_detail *d = l->details[i];
+
+		if (d->cause != cause || d->source == ELIDE_DETAIL_STATUS || d->source == ELIDE_DETAIL_HINT)
+			continue;
+		first = first ? first : d;
+		all += d->count;
+		if (is_locking(d))
+			locking += d->count;
+		else
+			other = other ? other : d;
+	}
+	return other && LOCKING_PART * (all - locking) >= all ? other : first;
 }
 
 /* A hint belongs to no abort, so it is used only if nothing else is known. */
@@ -214,12 +236,12 @@ static int find_counter(const struct report *r, const struct line *l, struct sec
 static enum advice conflict(const struct report *r, const struct line *l,
 			    const struct elide_detail *d, struct section_counter *c)
 {
-	uint64_t lock = evidence_lock_bytes(d), other = d->other_bytes & ~lock;
+	uint64_t lock = evidence_lock_bytes(d);
 	struct data_name n;
 
 	if (!d || !evidence_data(r, d, &n) || n.sharing == SHARING_UNKNOWN)
 		return ADVICE_DEFAULT;
-	if (in_allocator(r, d) && !(lock && !other))
+	if (in_allocator(r, d) && !is_locking(d))
 		return ADVICE_allocator;
 	if (!lock && evidence_own_code(r, d->own_pc) && evidence_own_code(r, d->other_pc))
 		return ADVICE_inner_locked;
@@ -227,7 +249,7 @@ static enum advice conflict(const struct report *r, const struct line *l,
 		return ADVICE_split_counter;
 	if (find_counter(r, l, c))
 		return ADVICE_section_counter;
-	if (lock && !other)
+	if (is_locking(d))
 		return ADVICE_lemming;
 	if (n.sharing == SHARING_FALSE && lock)
 		return ADVICE_pad_lock;
