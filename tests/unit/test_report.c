@@ -370,6 +370,47 @@ static void findings(void **state)
 	drop(&l);
 }
 
+/* Conflicts with a thread that has locked the lock come first only if less than a quarter are others. */
+static void locking_and_others(void **state)
+{
+	static const struct {
+		uint64_t locking, others;
+		const char *advice;
+	} table[] = {
+		{300, 100, "pad_variables"},
+		{301, 100, "lemming"},
+		{100, 0, "lemming"},
+	};
+	struct finding found[FINDINGS_MAX];
+	struct elide_detail locking, other;
+	const struct elide_detail *details[] = {&locking, &other};
+	struct loaded l;
+	struct line line;
+	size_t i = 0;
+
+	make(&l, SYNTH_FULL, BY_LOCK_AND_SITE, "lock");
+	line = *worst(&l.report, "subject_index_lock", "subject_insert");
+	while (line.details[i]->cause != ELIDE_CAUSE_conflict)
+		assert_true(++i < line.nr_details);
+	locking = other = *line.details[i];
+	locking.lock = locking.line;
+	locking.own_bytes = locking.other_bytes = locking.other_written = 0xf;
+	line.details = details;
+	line.nr_details = ARRAY_SIZE(details);
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		size_t nr, j = 0;
+
+		locking.count = table[i].locking;
+		other.count = table[i].others;
+		nr = advise(&l.report, &line, found);
+		while (j < nr && strcmp(found[j].cause, "conflict"))
+			j++;
+		assert_int_not_equal(j, nr);
+		assert_string_equal(found[j].advice, table[i].advice);
+	}
+	drop(&l);
+}
+
 /* As it was left after @event about its site, with the state of its rows: of the first row. */
 static struct line after(struct elide_event event, enum elide_row_state state)
 {
@@ -501,6 +542,7 @@ int main(void)
 		cmocka_unit_test(bins_of_many_rows),
 		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
+		cmocka_unit_test(locking_and_others),
 		cmocka_unit_test(given_up),
 		cmocka_unit_test(misuse),
 		cmocka_unit_test(top),

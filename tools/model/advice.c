@@ -38,7 +38,7 @@ static int is_locking(const struct elide_detail *d)
 static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
 {
 	const struct elide_detail *first = NULL, *other = NULL;
-	uint64_t all = 0, locking = 0;
+	uint64_t all = 0, others = 0;
 
 	for (size_t i = 0; i < l->nr_details; i++) {
 		const struct elide_detail *d = l->details[i];
@@ -48,11 +48,11 @@ static const struct elide_detail *first_detail(const struct line *l, unsigned in
 		first = first ? first : d;
 		all += d->count;
 		if (is_locking(d))
-			locking += d->count;
-		else
-			other = other ? other : d;
+			continue;
+		other = other ? other : d;
+		others += d->count;
 	}
-	return other && LOCKING_PART * (all - locking) >= all ? other : first;
+	return other && LOCKING_PART * others >= all ? other : first;
 }
 
 /* A hint belongs to no abort, so it is used only if nothing else is known. */
